@@ -1,0 +1,275 @@
+"""NumPy and Matplotlib helpers shared by the notebooks.
+
+Every idea in here is built in a notebook first: the encoding in 02 and
+03, the pictures in 01 to 03. Importing this module never imports
+TensorFlow.
+"""
+
+from collections.abc import Iterable
+from functools import cache
+from numbers import Integral, Real
+
+import matplotlib.pyplot as plt
+import numpy as np
+from IPython.display import display
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+MAX_ENTRIES = 2**31  # 16 GiB of float64: past it, a typing slip is likelier
+BLOCK = 32  # rows made by one multiplication; fixed, so rows never change
+
+
+def _check_size(name: str, value: object, minimum: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be an integer, not {value!r}")
+    if value < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, not {value}")
+
+
+def _check_max_wavelength(value: object) -> None:
+    real = isinstance(value, Real) and not isinstance(value, bool)
+    if not real or not 0 < value <= np.finfo(np.float64).max:
+        raise ValueError(
+            f"max_wavelength must be a positive finite number, not {value!r}"
+        )
+
+
+def angular_frequencies(
+    d_model: int, max_wavelength: float = 10_000
+) -> np.ndarray:
+    """Angular frequency of each sine and cosine pair.
+
+    Pair `i` turns by `max_wavelength ** (-2 * i / d_model)` radians per
+    position: Vaswani et al. 2017, "Attention is all you need",
+    section 3.5.
+
+    Args:
+        d_model: Width of the encoding, at least 1.
+        max_wavelength: The paper's 10 000, in positions per radian.
+
+    Returns:
+        float64 array of shape `[(d_model + 1) // 2]`, in radians per
+        position, fastest first.
+
+    Raises:
+        TypeError: If `d_model` is not an integer.
+        ValueError: If `d_model` is below 1, or `max_wavelength` is not a
+            positive finite number.
+    """
+    _check_size("d_model", d_model, 1)
+    _check_max_wavelength(max_wavelength)
+    return float(max_wavelength) ** (-np.arange(0, d_model, 2) / d_model)
+
+
+def position_encoding(
+    seq_len: int,
+    d_model: int,
+    *,
+    max_wavelength: float = 10_000,
+    start_index: int = 0,
+    dtype: type = np.float64,
+) -> np.ndarray:
+    """Sinusoidal position encoding, sines and cosines interleaved.
+
+    Entry `[p, 2i]` is `sin(p * w_i)` and entry `[p, 2i + 1]` is
+    `cos(p * w_i)`, with `w_i = max_wavelength ** (-2 * i / d_model)`:
+    Vaswani et al. 2017, section 3.5. Each block of rows is one table of
+    rows, turned by one complex multiplication (notebook 03).
+
+    Args:
+        seq_len: Number of rows, one per position. May be 0.
+        d_model: Number of columns. If odd, the last one is a sine.
+        max_wavelength: The paper's 10 000, in positions per radian.
+        start_index: Position of the first row.
+        dtype: float64 or float32. Angles are always float64.
+
+    Returns:
+        Array of shape `[seq_len, d_model]`, the caller's own.
+
+    Raises:
+        TypeError: If a size is not an integer.
+        ValueError: If a size is too small or too large, `max_wavelength`
+            is not a positive finite number, or `dtype` is another one.
+    """
+    _check_size("seq_len", seq_len, 0)
+    _check_size("start_index", start_index, 0)
+    if dtype is None or np.dtype(dtype) not in (np.float32, np.float64):
+        raise ValueError(f"dtype must be float32 or float64, not {dtype!r}")
+    _check_size("d_model", d_model, 1)
+    if (entries := int(seq_len) * int(d_model)) > MAX_ENTRIES:
+        raise ValueError(
+            f"seq_len={seq_len} by d_model={d_model} is {entries:.1e} entries;"
+            f" at most {MAX_ENTRIES:.1e} are built at once"
+        )
+    stop = int(start_index) + int(seq_len)
+    if stop > 2**53:
+        raise ValueError(
+            f"start_index={start_index} leads to positions past 2**53,"
+            " which float64 cannot tell apart"
+        )
+    frequencies = angular_frequencies(d_model, max_wavelength)
+    return _turn_blocks(int(start_index), stop, d_model, frequencies, dtype)
+
+
+def _clock_hands(positions: np.ndarray | int, frequencies: np.ndarray):
+    """exp(-i * position * frequency), as complex128."""
+    angles = np.multiply.outer(positions, frequencies)
+    hands = np.empty(angles.shape, np.complex128)
+    hands.real, hands.imag = np.cos(angles), -np.sin(angles)
+    return hands
+
+
+def _turn_blocks(start, stop, d_model, frequencies, dtype) -> np.ndarray:
+    # i * exp(-ix) = sin(x) + i cos(x): seen as floats, an interleaved row.
+    first_rows = 1j * _clock_hands(np.arange(BLOCK), frequencies)
+    turn_of = cache(lambda position: _clock_hands(position, frequencies))
+    encoding = np.empty((stop - start, d_model), dtype)
+    turned = np.empty_like(first_rows)
+    rows = turned.view(np.float64)[:, :d_model]
+    for block in range(start - start % BLOCK, stop, BLOCK):
+        small = block % BLOCK**2  # two turns, so that few sines are needed
+        turn = turn_of(block - small) * turn_of(small)
+        np.multiply(first_rows, turn, out=turned)
+        low, high = max(start, block), min(stop, block + BLOCK)
+        encoding[low - start : high - start] = rows[low - block : high - block]
+    return encoding
+
+
+def use_series_style() -> None:
+    """Set the Matplotlib defaults that all figures of the series share."""
+    plt.style.use("petroff10")
+    plt.rcParams.update(
+        {
+            "figure.constrained_layout.use": True,
+            "figure.dpi": 100,
+            "font.size": 11,
+            "axes.titlesize": 12,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+        }
+    )
+
+
+def show(fig: Figure, alt: str) -> None:
+    """Display a figure once, with a text for those who cannot see it."""
+    display(fig, metadata={"image/png": {"alt": alt}})
+    plt.close(fig)
+
+
+def plot_matrix(
+    matrix: np.ndarray,
+    ax: Axes,
+    *,
+    positions_along: str = "y",
+    signed: bool = True,
+) -> Axes:
+    """Draw a matrix `[position, column]` as a heatmap.
+
+    Args:
+        matrix: Array of shape `[positions, columns]`.
+        ax: The axes to draw on.
+        positions_along: "y" (counted downwards) or "x".
+        signed: True for values in [-1, 1], in blue, white and red;
+            False for values that start at 0, from dark to bright.
+
+    Returns:
+        The axes, labelled, with a colour bar.
+    """
+    if positions_along not in ("x", "y"):
+        raise ValueError(
+            f"positions_along must be 'x' or 'y', not {positions_along!r}"
+        )
+    on_y = positions_along == "y"
+    limits = {"cmap": "viridis", "vmin": 0}
+    if signed:
+        limits = {"cmap": "RdBu_r", "vmin": -1, "vmax": 1}
+    image = ax.imshow(
+        matrix if on_y else np.transpose(matrix),
+        aspect="auto",
+        interpolation="nearest",
+        **limits,
+    )
+    labels = ("Column", "Position") if on_y else ("Position", "Column")
+    ax.set(xlabel=labels[0], ylabel=labels[1])
+    ax.figure.colorbar(image, ax=ax, label="Value")
+    return ax
+
+
+def plot_columns(matrix: np.ndarray, columns: Iterable[int], ax: Axes) -> Axes:
+    """Draw columns of a `[position, column]` matrix against position."""
+    _plot_lines(np.transpose(matrix), columns, "column", ax)
+    ax.set(xlabel="Position", ylabel="Value")
+    return ax
+
+
+def plot_rows(matrix: np.ndarray, rows: Iterable[int], ax: Axes) -> Axes:
+    """Draw rows of a `[position, column]` matrix against column."""
+    _plot_lines(matrix, rows, "position", ax)
+    ax.set(xlabel="Column", ylabel="Value")
+    return ax
+
+
+def _plot_lines(lines, chosen, name: str, ax: Axes) -> None:
+    chosen = list(chosen)
+    colors = plt.get_cmap("viridis")(np.linspace(0, 0.9, len(chosen)))
+    for index, color in zip(chosen, colors, strict=True):
+        ax.plot(lines[index], color=color, label=f"{name} {index}")
+    ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+
+
+def plot_similarity(matrix: np.ndarray, ax: Axes) -> Axes:
+    """Draw the cosine similarity of every two rows of a matrix.
+
+    Args:
+        matrix: Array of shape `[positions, columns]`, no row all zero.
+        ax: The axes to draw on.
+
+    Returns:
+        The axes, with positions down and along.
+    """
+    rows = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+    plot_matrix(rows @ rows.T, ax)
+    ax.set(xlabel="Position", aspect="equal")
+    ax.images[0].colorbar.set_label("Cosine similarity")
+    return ax
+
+
+def check(
+    answer: object,
+    expected: object,
+    hint: str,
+    *,
+    mistakes: Iterable[tuple[object, str]] = (),
+    tolerance: float = 1e-6,
+) -> None:
+    """Say whether an exercise is answered, and if not, give a hint.
+
+    Args:
+        answer: The reader's answer; `...` means none yet.
+        expected: The right value, or a function that takes the answer
+            and tells whether it is right.
+        hint: What to think of next, for any wrong answer.
+        mistakes: Pairs of a wrong value and the hint that fits it.
+        tolerance: Absolute difference that still counts as right.
+    """
+    if answer is ...:
+        print("Not answered yet: replace the dots, then run this again.")
+    elif _matches(answer, expected, tolerance):
+        print("Correct.")
+    else:
+        fitting = (h for v, h in mistakes if _matches(answer, v, tolerance))
+        print("Not yet. Hint:", next(fitting, hint))
+
+
+def _matches(answer: object, expected: object, tolerance: float) -> bool:
+    try:
+        if callable(expected):
+            return bool(expected(answer))
+        if isinstance(expected, str):
+            return str(answer).strip().lower() == expected.lower()
+        return np.shape(answer) == np.shape(expected) and np.allclose(
+            answer, expected, rtol=0, atol=tolerance
+        )
+    except Exception as error:  # whatever the reader's code may raise
+        print(f"(It raised {type(error).__name__}: {error})")
+        return False
