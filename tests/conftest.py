@@ -1,0 +1,43 @@
+"""What several test files share."""
+
+import json
+import os
+from pathlib import Path
+
+import matplotlib
+import nbformat
+import pytest
+
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
+matplotlib.use("agg")
+
+TESTS = Path(__file__).parent
+ROOT = TESTS.parent
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+
+@pytest.fixture(scope="session")
+def published() -> dict:
+    """The numbers that the five source tutorials print."""
+    return json.loads((TESTS / "published_values.json").read_text())
+
+
+def run_cells(notebook: str, *cell_ids: str) -> dict:
+    """Run the named cells of a notebook; return the names they define.
+
+    This is how a test gets hold of a function that a notebook builds:
+    out of the notebook itself, never out of a copy.
+    """
+    path = ROOT / "notebooks" / f"{notebook}.ipynb"
+    cells = {c.id: c for c in nbformat.read(path, as_version=4).cells}
+    namespace: dict = {}
+    for cell_id in cell_ids:
+        exec(cells[cell_id].source, namespace)
+    return namespace
+
+
+@pytest.fixture
+def notebook_names():
+    """The function `run_cells`, for tests that take it as a fixture."""
+    return run_cells

@@ -1,0 +1,199 @@
+"""What every notebook of the series keeps to, beyond running (nbval)."""
+
+import re
+
+import nbformat
+import pytest
+from conftest import NOTEBOOKS, ROOT
+
+ALLOWED_TAGS = {
+    "nbval-ignore-output",
+    "predict",
+    "reveal",
+    "exercise",
+    "solution",
+}
+NUMPY_ONLY = ("01", "02", "03", "04")
+KILOBYTES = 400  # wanted: 300; above this, a figure is too large
+LINES_OF_A_CELL = 15
+
+
+@pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
+def path(request):
+    return request.param
+
+
+@pytest.fixture
+def notebook(path):
+    return nbformat.read(path, as_version=4)
+
+
+def code(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def prose(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "markdown"]
+
+
+def tags(cell):
+    return set(cell.metadata.get("tags", ()))
+
+
+def headings(notebook):
+    lines = "\n".join(cell.source for cell in prose(notebook))
+    return re.findall(r"^(#{1,6}) (.+)$", lines, re.MULTILINE)
+
+
+def test_there_are_notebooks():
+    assert len(NOTEBOOKS) >= 3
+
+
+def test_format_and_kernel(notebook):
+    nbformat.validate(notebook)
+    assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
+    assert set(notebook.metadata) == {"kernelspec"}
+    assert notebook.metadata.kernelspec.name == "python3"
+
+
+def test_run_in_order_in_a_fresh_kernel(notebook):
+    counts = [cell.execution_count for cell in code(notebook)]
+    assert counts == list(range(1, len(counts) + 1))
+
+
+def test_outputs_are_clean(notebook):
+    for cell in code(notebook):
+        for output in cell.outputs:
+            assert output.output_type != "error", cell.id
+            assert output.get("name") != "stderr", cell.id
+            text = output.get("text", "") + str(
+                output.get("data", {}).get("text/plain", "")
+            )
+            assert not re.search(r"0x[0-9a-f]{6}|/home/|/tmp/|/root/", text)
+
+
+def test_every_output_is_compared_except_widgets(notebook):
+    for cell in code(notebook):
+        if "nbval-ignore-output" in tags(cell):
+            shows = r"interact\(|ProgressBar|progress|display_id"
+            assert re.search(shows, cell.source), cell.id
+            assert not cell.outputs, f"{cell.id} stores what no test compares"
+
+
+def test_only_known_tags(notebook):
+    for cell in notebook.cells:
+        assert tags(cell) <= ALLOWED_TAGS, cell.id
+
+
+def test_cells_are_short_and_end_in_no_semicolon(notebook):
+    for cell in code(notebook):
+        lines = [line for line in cell.source.splitlines() if line.strip()]
+        assert 0 < len(lines) <= LINES_OF_A_CELL, cell.id
+        assert not lines[-1].rstrip().endswith(";"), cell.id
+
+
+def test_cell_ids_are_readable(notebook):
+    for cell in notebook.cells:
+        assert re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", cell.id), cell.id
+        assert not re.fullmatch(r"[0-9a-f]{8}", cell.id), cell.id
+
+
+def test_every_figure_has_alt_text_and_a_numbered_caption(notebook):
+    number = 0
+    for cell, following in zip(
+        notebook.cells, [*notebook.cells[1:], None], strict=True
+    ):
+        images = [
+            output
+            for output in cell.get("outputs", ())
+            if "image/png" in output.get("data", {})
+        ]
+        for image in images:
+            alt = image.metadata["image/png"]["alt"]
+            assert len(alt.split()) >= 6, (cell.id, alt)
+        if images and "solution" not in tags(cell):
+            number += 1
+            caption = following.source
+            assert caption.startswith(f"**Figure {number}.** "), cell.id
+    assert number >= 1
+
+
+def test_has_the_parts_that_a_reader_expects(notebook):
+    first = "\n".join(cell.source for cell in notebook.cells[:3])
+    for part in (
+        "**What you will build**",
+        "**What you will be able to do**",
+        "**What you need**",
+    ):
+        assert part in first
+    assert re.search(r"\d+ minutes", first)
+    titles = [title for level, title in headings(notebook) if level == "##"]
+    assert titles[-3:] == ["Exercises", "Recap", "Further reading"]
+
+
+def test_headings_are_in_order(notebook):
+    levels = [len(level) for level, _ in headings(notebook)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    for before, after in zip(levels, levels[1:], strict=False):
+        assert after <= before + 1
+
+
+def test_exercises_have_checks_and_solutions(notebook):
+    exercises = [c for c in code(notebook) if "exercise" in tags(c)]
+    solutions = [c for c in code(notebook) if "solution" in tags(c)]
+    assert len(exercises) >= 3
+    assert len(solutions) >= len(exercises)
+    for cell in solutions:
+        assert cell.metadata.jupyter.source_hidden, cell.id
+        text = "".join(output.get("text", "") for output in cell.outputs)
+        assert "Not yet" not in text, cell.id
+    correct = sum("Correct." in str(cell.outputs) for cell in solutions)
+    assert correct >= len(exercises)
+
+
+def test_predictions_are_followed_by_their_answer(notebook):
+    kinds = [tags(c) & {"predict", "reveal"} for c in notebook.cells]
+    order = [kind.pop() for kind in kinds if kind]
+    assert order.count("predict") >= 2
+    assert order == ["predict", "reveal"] * (len(order) // 2)
+
+
+def test_links_lead_somewhere(notebook, path):
+    text = "\n".join(cell.source for cell in prose(notebook))
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if not target.startswith(("http://", "https://", "#")):
+            assert (path.parent / target).exists(), target
+
+
+def test_previous_and_next_are_linked_at_both_ends(notebook, path):
+    place = NOTEBOOKS.index(path)
+    neighbors = [
+        (NOTEBOOKS[place - 1], "Previous") if place else None,
+        (NOTEBOOKS[place + 1], "Next") if path != NOTEBOOKS[-1] else None,
+    ]
+    ends = [
+        "\n".join(cell.source for cell in notebook.cells[:3]),
+        notebook.cells[-1].source,
+    ]
+    for neighbor, word in filter(None, neighbors):
+        for end in ends:
+            link = rf"\[{word}: [^]]+\]\({re.escape(neighbor.name)}\)"
+            assert re.search(link, end), (neighbor.name, word)
+
+
+def test_is_small(path):
+    assert path.stat().st_size <= KILOBYTES * 1000
+
+
+def test_numpy_notebooks_never_name_tensorflow_in_code(notebook, path):
+    if path.name[:2] in NUMPY_ONLY:
+        for cell in code(notebook):
+            imported = r"^\s*(import|from) (tensorflow|keras)"
+            assert not re.search(imported, cell.source, re.M), cell.id
+
+
+def test_readme_lists_exactly_the_notebooks_there_are():
+    readme = (ROOT / "README.md").read_text()
+    listed = re.findall(r"\(notebooks/([^)]+\.ipynb)\)", readme)
+    assert sorted(set(listed)) == [path.name for path in NOTEBOOKS]
