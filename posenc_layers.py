@@ -1,0 +1,296 @@
+"""Keras 3 layers that tell a model where each word stands.
+
+Notebook 05 builds all three. The sines and cosines come from
+`posenc_helpers.position_encoding`, which notebook 02 builds.
+"""
+
+from contextlib import nullcontext
+
+import keras
+from keras import ops
+
+from posenc_helpers import angular_frequencies, position_encoding
+
+ON_TENSORFLOW = keras.config.backend() == "tensorflow"
+if ON_TENSORFLOW:
+    import tensorflow as tf
+
+registered = keras.saving.register_keras_serializable(package="posenc")
+
+
+def _positive_int(name: str, value: object) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name} must be an integer, not {value!r}")
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1, not {value}")
+    return int(value)
+
+
+def _sinusoids(shape: tuple[int, int], dtype: str | None = None):
+    """Initializer: float64 angles whatever the dtype, then one cast."""
+    return ops.cast(position_encoding(*shape), dtype)
+
+
+class _PositionLayer(keras.Layer):
+    """Turns away input that Keras would misread or silently convert."""
+
+    wanted = ("int", 2, "word ids, integers of shape [batch, seq_len]")
+
+    def __call__(self, inputs, *args, **kwargs):
+        # Not in `call`: by then Keras has taken lists apart.
+        if advice := self._advice(inputs):
+            raise ValueError(f"{self.name} takes {self.wanted[2]}. {advice}")
+        return super().__call__(inputs, *args, **kwargs)
+
+    def _advice(self, inputs) -> str | None:
+        kind, rank, _ = self.wanted
+        dtype = getattr(inputs, "dtype", type(inputs).__name__)
+        dtype = getattr(dtype, "name", dtype)
+        if dtype.startswith(("str", "bytes", "object")):
+            return "This is text: use keras.layers.TextVectorization first."
+        if not hasattr(inputs, "dtype"):
+            return f"This is a {dtype}: use keras.ops.convert_to_tensor first."
+        is_ragged = getattr(inputs, "ragged", hasattr(inputs, "ragged_rank"))
+        if is_ragged:
+            return "This is ragged: call .to_tensor() on it first."
+        if kind not in dtype:
+            return f"This is {dtype}: cast it, or give keras.Input a dtype."
+        if len(inputs.shape) != rank:
+            return (
+                f"This has shape {tuple(inputs.shape)}: add or drop an axis."
+            )
+        return None
+
+
+@registered
+class PositionEmbeddingLayer(_PositionLayer):
+    """Learned word embedding plus learned position embedding.
+
+    Both tables start random and are trained. A position that training
+    never reaches keeps its random row.
+
+    Args:
+        sequence_length: Rows of the position table: the longest input.
+        vocab_size: Rows of the word table: the highest id plus 1.
+        output_dim: Columns of both tables, the width of the output.
+        mask_zero: Whether id 0 is padding. If so, the layers that follow
+            receive a mask and leave the padding out.
+        **kwargs: As for every `keras.Layer`: `name`, `dtype`, ...
+
+    Call arguments:
+        inputs: Integer tensor of shape `[batch, seq_len]`.
+
+    Returns:
+        Tensor of shape `[batch, seq_len, output_dim]`.
+
+    Raises:
+        ValueError: If the input is longer than the table, or no tensor of
+            ids. `tf.errors.InvalidArgumentError` if the length is known
+            only when a graph runs, or if an id is not in the table. Code
+            compiled by XLA (`jit_compile=True`) cannot raise for an id:
+            there, ids past the table silently read its last row, and
+            negative ids count back from its end.
+
+    Example:
+    >>> layer = PositionEmbeddingLayer(5, vocab_size=10, output_dim=6)
+    >>> layer(np.array([[5, 6, 7, 2, 0], [3, 4, 2, 0, 0]])).shape
+    TensorShape([2, 5, 6])
+
+    References:
+        Gehring et al. 2017, "Convolutional sequence to sequence learning",
+        section 3.1. Class after "The transformer positional encoding layer
+        in Keras, part 2", Machine Learning Mastery.
+    """
+
+    learned_words = learned_positions = True
+
+    def __init__(
+        self,
+        sequence_length: int,
+        vocab_size: int,
+        output_dim: int,
+        mask_zero: bool = False,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        length = _positive_int("sequence_length", sequence_length)
+        self.sequence_length = length
+        self.vocab_size = _positive_int("vocab_size", vocab_size)
+        self.output_dim = _positive_int("output_dim", output_dim)
+        self.mask_zero = mask_zero
+        self.supports_masking = True
+        self.autocast = False  # rows are cast, not tables: sparse gradients
+
+    def build(self, input_shape):
+        self.compute_output_shape(input_shape)
+        self.word_table = self._add_table(
+            "word_table", self.vocab_size, self.learned_words
+        )
+        self.position_table = self._add_table(
+            "position_table", self.sequence_length, self.learned_positions
+        )
+
+    def _add_table(self, name: str, rows: int, learned: bool):
+        # A weight with `trainable=False` stays frozen. A layer would thaw
+        # at `model.trainable = True`.
+        return self.add_weight(
+            shape=(rows, self.output_dim),
+            initializer="uniform" if learned else _sinusoids,
+            trainable=learned,
+            name=name,
+        )
+
+    def call(self, inputs):
+        self.compute_output_shape(inputs.shape)
+        ids = self._checked(inputs) if ON_TENSORFLOW else inputs
+        words = ops.take(self.word_table, ids, axis=0)
+        size = (ops.shape(ids)[1], self.output_dim)
+        positions = ops.slice(self.position_table, (0, 0), size)
+        return ops.cast(words + positions, self.compute_dtype)
+
+    def _checked(self, inputs):
+        """The ids; an error if they do not fit, known only at run time."""
+        ids = ops.cast(inputs, "int64")
+        low, high = tf.reduce_min(ids), tf.reduce_max(ids)
+        length = tf.shape(ids)[1]
+        fits = (low >= 0) & (high < self.vocab_size)
+        message = (
+            f"ids must be 0 to {self.vocab_size - 1} (vocab_size - 1), at most"
+            f" {self.sequence_length} in a row (sequence_length); the lowest,"
+            " the highest and their number in a row are"
+        )
+        check = tf.debugging.Assert(
+            fits & (length <= self.sequence_length),
+            [message, low, high, length],
+        )
+        with tf.control_dependencies([check]):
+            return tf.identity(ids)
+
+    def compute_mask(self, inputs, previous_mask=None):
+        return ops.not_equal(inputs, 0) if self.mask_zero else previous_mask
+
+    def compute_output_shape(self, input_shape):
+        length = input_shape[1]
+        if length is not None and length > self.sequence_length:
+            raise ValueError(
+                f"input of length {length} is longer than the position table:"
+                f" sequence_length={self.sequence_length}"
+            )
+        return (*input_shape, self.output_dim)
+
+    def get_config(self):
+        names = ("sequence_length", "vocab_size", "output_dim", "mask_zero")
+        own = {name: getattr(self, name) for name in names}
+        return super().get_config() | own
+
+
+@registered
+class PositionEmbeddingFixedWeights(PositionEmbeddingLayer):
+    """Fixed position encoding plus a word table, fixed or learned.
+
+    As published, both tables are the same frozen sinusoids. Then word `a`
+    at position `b` looks like word `b` at position `a`. In practice one
+    wants `learned_words=True`.
+
+    Args:
+        *args: As for `PositionEmbeddingLayer`, which is also called alike.
+        learned_words: False for the frozen word table as published, True
+            for one that starts random and is trained.
+        **kwargs: As for `PositionEmbeddingLayer`.
+
+    References:
+        Vaswani et al. 2017, "Attention is all you need", section 3.5.
+        Class after the tutorial that `PositionEmbeddingLayer` names.
+    """
+
+    learned_positions = False
+
+    def __init__(self, *args, learned_words: bool = False, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.learned_words = learned_words
+
+    def get_config(self):
+        return super().get_config() | {"learned_words": self.learned_words}
+
+
+@registered
+class SinePositionEncoding(_PositionLayer):
+    """Position encoding alone, for embeddings of any length.
+
+    It adds nothing: write `x + SinePositionEncoding()(x)`. It has no
+    weights. Angles are float64, whatever the layer's dtype.
+
+    Args:
+        max_wavelength: The paper's 10 000, in positions per radian.
+        **kwargs: As for every `keras.Layer`: `name`, `dtype`, ...
+
+    Call arguments:
+        inputs: Float tensor of shape `[batch, seq_len, d_model]`, used for
+            its shape alone. Only `d_model` must be known beforehand.
+        start_index: Position of the first row, an integer or a tensor.
+
+    Returns:
+        Tensor of the shape of `inputs`. The last one made is kept, and
+        handed out again while shapes stay the same.
+
+    Example:
+    >>> SinePositionEncoding()(np.zeros((1, 20, 200))).shape
+    TensorShape([1, 20, 200])
+
+    References:
+        Vaswani et al. 2017, "Attention is all you need", section 3.5.
+        Called like `keras_hub.layers.SinePositionEncoding`.
+    """
+
+    wanted = ("float", 3, "embeddings, floats of [batch, seq_len, d_model]")
+
+    def __init__(self, max_wavelength: float = 10_000, **kwargs):
+        super().__init__(**kwargs)
+        angular_frequencies(1, max_wavelength)  # raises if it is unfit
+        self.max_wavelength = float(max_wavelength)
+        self.supports_masking = True
+        self._kept = {}
+
+    def call(self, inputs, start_index=0):
+        if inputs.shape[1] is None or not isinstance(start_index, int):
+            rows = self._rows_by_formula(inputs, start_index)
+        else:
+            rows = self._rows_from_table(inputs, start_index)
+        if rows.shape == inputs.shape:
+            return rows
+        return ops.broadcast_to(rows, ops.shape(inputs))
+
+    def _rows_from_table(self, inputs, start_index: int):
+        batch, *size = inputs.shape
+        shape = (1 if batch is None else batch, *size)
+        key = (shape, start_index, self.compute_dtype)
+        if key in self._kept:
+            return self._kept[key]
+        # What is made inside a graph could not be kept, so step outside.
+        with tf.init_scope() if ON_TENSORFLOW else nullcontext():
+            rows = position_encoding(
+                *size,
+                max_wavelength=self.max_wavelength,
+                start_index=start_index,
+            )
+            rows = ops.cast(rows, self.compute_dtype)
+            rows = ops.broadcast_to(rows, shape)
+        if ON_TENSORFLOW:
+            self._kept = {key: rows}
+        return rows
+
+    def _rows_by_formula(self, inputs, start_index):
+        length, d_model = ops.shape(inputs)[1], inputs.shape[2]
+        frequencies = angular_frequencies(d_model, self.max_wavelength)
+        positions = ops.cast(ops.arange(length), "float64")
+        positions += ops.cast(start_index, "float64")
+        angles = ops.outer(positions, frequencies)
+        pairs = ops.stack([ops.sin(angles), ops.cos(angles)], axis=-1)
+        rows = ops.reshape(pairs, (length, 2 * len(frequencies)))
+        return ops.cast(rows[:, :d_model], self.compute_dtype)
+
+    def compute_output_shape(self, input_shape, start_index=0):
+        return tuple(input_shape)
+
+    def get_config(self):
+        return super().get_config() | {"max_wavelength": self.max_wavelength}
