@@ -141,7 +141,7 @@ def use_series_style() -> None:
     plt.rcParams.update(
         {
             "figure.constrained_layout.use": True,
-            "figure.dpi": 100,
+            "figure.dpi": 90,
             "font.size": 11,
             "axes.titlesize": 12,
             "axes.spines.top": False,
@@ -237,7 +237,7 @@ def plot_similarity(matrix: np.ndarray, ax: Axes) -> Axes:
 def check(
     answer: object,
     expected: object,
-    hint: str,
+    hint: str = "",
     *,
     mistakes: Iterable[tuple[object, str]] = (),
     tolerance: float = 1e-6,

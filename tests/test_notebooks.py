@@ -1,5 +1,6 @@
 """What every notebook of the series keeps to, beyond running (nbval)."""
 
+import itertools
 import re
 
 import nbformat
@@ -135,7 +136,7 @@ def test_headings_are_in_order(notebook):
     levels = [len(level) for level, _ in headings(notebook)]
     assert levels[0] == 1
     assert levels.count(1) == 1
-    for before, after in zip(levels, levels[1:], strict=False):
+    for before, after in itertools.pairwise(levels):
         assert after <= before + 1
 
 
