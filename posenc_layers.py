@@ -54,7 +54,8 @@ class _PositionLayer(keras.Layer):
         if is_ragged:
             return "This is ragged: call .to_tensor() on it first."
         if kind not in dtype:
-            return f"This is {dtype}: cast it, or give keras.Input a dtype."
+            want = f"{kind}32"
+            return f"This is {dtype}: cast it, or keras.Input(dtype='{want}')."
         if len(inputs.shape) != rank:
             return (
                 f"This has shape {tuple(inputs.shape)}: add or drop an axis."
@@ -145,7 +146,8 @@ class PositionEmbeddingLayer(_PositionLayer):
         ids = self._checked(inputs) if ON_TENSORFLOW else inputs
         words = ops.take(self.word_table, ids, axis=0)
         size = (ops.shape(ids)[1], self.output_dim)
-        positions = ops.slice(self.position_table, (0, 0), size)
+        table = ops.convert_to_tensor(self.position_table)
+        positions = ops.slice(table, (0, 0), size)
         return ops.cast(words + positions, self.compute_dtype)
 
     def _checked(self, inputs):
@@ -289,7 +291,7 @@ class SinePositionEncoding(_PositionLayer):
         rows = ops.reshape(pairs, (length, 2 * len(frequencies)))
         return ops.cast(rows[:, :d_model], self.compute_dtype)
 
-    def compute_output_shape(self, input_shape, start_index=0):
+    def compute_output_shape(self, input_shape):
         return tuple(input_shape)
 
     def get_config(self):
