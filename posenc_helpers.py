@@ -7,6 +7,7 @@ TensorFlow.
 
 from collections.abc import Iterable
 from functools import cache
+from io import BytesIO
 from numbers import Integral, Real
 
 import matplotlib.pyplot as plt
@@ -14,6 +15,7 @@ import numpy as np
 from IPython.display import display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from PIL import Image
 
 MAX_ENTRIES = 2**31  # 16 GiB of float64: past it, a typing slip is likelier
 BLOCK = 32  # rows made by one multiplication; fixed, so rows never change
@@ -141,7 +143,7 @@ def use_series_style() -> None:
     plt.rcParams.update(
         {
             "figure.constrained_layout.use": True,
-            "figure.dpi": 90,
+            "figure.dpi": 100,
             "font.size": 11,
             "axes.titlesize": 12,
             "axes.spines.top": False,
@@ -152,7 +154,12 @@ def use_series_style() -> None:
 
 def show(fig: Figure, alt: str) -> None:
     """Display a figure once, with a text for those who cannot see it."""
-    display(fig, metadata={"image/png": {"alt": alt}})
+    full, small = BytesIO(), BytesIO()
+    fig.savefig(full, format="png", bbox_inches="tight")
+    # 256 colors are plenty for a figure, and make it a third as large.
+    Image.open(full).convert("RGB").quantize(256).save(small, "png")
+    data = {"text/plain": repr(fig), "image/png": small.getvalue()}
+    display(data, metadata={"image/png": {"alt": alt}}, raw=True)
     plt.close(fig)
 
 
