@@ -5,6 +5,7 @@ Every idea in here is built in a notebook first: the encoding in 02 and
 TensorFlow.
 """
 
+import sys
 from collections.abc import Iterable
 from functools import cache
 from io import BytesIO
@@ -30,10 +31,18 @@ def _check_size(name: str, value: object, minimum: int) -> None:
 
 def _check_max_wavelength(value: object) -> None:
     real = isinstance(value, Real) and not isinstance(value, bool)
-    if not real or not 0 < value <= np.finfo(np.float64).max:
+    if not real or not 1e-99 < value <= sys.float_info.max:
         raise ValueError(
-            f"max_wavelength must be a positive finite number, not {value!r}"
+            "max_wavelength must be a positive finite number (above 1e-99),"
+            f" not {value!r}"
         )
+
+
+def _checked_dtype(value: object) -> np.dtype:
+    for allowed in (np.dtype(np.float32), np.dtype(np.float64)):
+        if value is not None and value in (allowed, allowed.name):
+            return allowed
+    raise ValueError(f"dtype must be float32 or float64, not {value!r}")
 
 
 def angular_frequencies(
@@ -95,9 +104,8 @@ def position_encoding(
     """
     _check_size("seq_len", seq_len, 0)
     _check_size("start_index", start_index, 0)
-    if dtype is None or np.dtype(dtype) not in (np.float32, np.float64):
-        raise ValueError(f"dtype must be float32 or float64, not {dtype!r}")
     _check_size("d_model", d_model, 1)
+    dtype = _checked_dtype(dtype)
     if (entries := int(seq_len) * int(d_model)) > MAX_ENTRIES:
         raise ValueError(
             f"seq_len={seq_len} by d_model={d_model} is {entries:.1e} entries;"

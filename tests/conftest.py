@@ -23,21 +23,16 @@ def published() -> dict:
     return json.loads((TESTS / "published_values.json").read_text())
 
 
-def run_cells(notebook: str, *cell_ids: str) -> dict:
+def run_cells(notebook: str, *cell_ids: str, **given: object) -> dict:
     """Run the named cells of a notebook; return the names they define.
 
     This is how a test gets hold of a function that a notebook builds:
-    out of the notebook itself, never out of a copy.
+    out of the notebook itself, never out of a copy. `given` are names
+    that the cells expect from cells that are left out.
     """
     path = ROOT / "notebooks" / f"{notebook}.ipynb"
     cells = {c.id: c for c in nbformat.read(path, as_version=4).cells}
-    namespace: dict = {}
+    namespace: dict = dict(given)
     for cell_id in cell_ids:
         exec(cells[cell_id].source, namespace)
     return namespace
-
-
-@pytest.fixture
-def notebook_names():
-    """The function `run_cells`, for tests that take it as a fixture."""
-    return run_cells
