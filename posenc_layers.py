@@ -120,7 +120,6 @@ class PositionEmbeddingLayer(_PositionLayer):
         self.output_dim = _positive_int("output_dim", output_dim)
         self.mask_zero = mask_zero
         self.supports_masking = True
-        self.autocast = False  # rows are cast, not tables: sparse gradients
 
     def build(self, input_shape):
         self.compute_output_shape(input_shape)
@@ -133,11 +132,13 @@ class PositionEmbeddingLayer(_PositionLayer):
 
     def _add_table(self, name: str, rows: int, learned: bool):
         # A weight with `trainable=False` stays frozen. A layer would thaw
-        # at `model.trainable = True`.
+        # at `model.trainable = True`. No autocast: it is the sum that is
+        # rounded, once, and not each table.
         return self.add_weight(
             shape=(rows, self.output_dim),
             initializer="uniform" if learned else _sinusoids,
             trainable=learned,
+            autocast=False,
             name=name,
         )
 
