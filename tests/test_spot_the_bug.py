@@ -48,6 +48,9 @@ CELLS = (
     "solution-8",
     "checks",
     "reveal-grid",
+    "bugs",
+    "count-right",
+    "solution-9",
     "bug-names",
     "convention-of",
     "libraries-1",
@@ -235,6 +238,34 @@ def test_exercises_accept_exactly_checks_that_catch_what_is_asked(
         assert "position_encoding too" in said(number, 3)
 
 
+WORDS = {
+    "a": "doubled",
+    "b": "raised to the power",
+    "c": "next pair",
+    "d": "swapped",
+    "e": "d_model / 2 - 1",
+    "f": "float32",
+    "g": "bfloat16",
+    "h": "batch",
+    "i": "sines come first",
+    "j": "multiplies",
+    "k": "seq_len",
+    "l": "row 0",
+}
+
+
+def test_every_bug_gets_its_name(names):
+    assert names["BUGS"] == sorted(names["BUGS"])
+    for letter, words in WORDS.items():
+        assert words in names["NAMES"][letter]
+    right = names["answer_9"]
+    for word in (right[1:2] + right[0] + right[2:], right[:10]):
+        hint = [
+            say for right_count, say in names["counts"] if right_count(word)
+        ]
+        assert hint == ["10 of the twelve are right."]
+
+
 def test_true_rows_have_the_known_digits(names):
     # sin and cos of 32768, 3276.8, 327.68, 32.768, from 50 digits
     known = [
@@ -341,7 +372,7 @@ def test_review_says_in_words_what_is_wrong(names, letter, capsys):
     said = capsys.readouterr().out
     for check in names["CHECKS"]:
         assert (names["MEANINGS"][check] in said) == (check in FAILS[letter])
-    assert f"encoder_{letter}: {names['BUGS'][letter]}." in said
+    assert f"encoder_{letter}: {names['NAMES'][letter]}." in said
     assert f"{len(FAILS[letter])} of 8 checks fail." in said
 
 
@@ -355,7 +386,7 @@ def test_review_of_right_and_of_misshapen_encoders(names, capsys):
     assert capsys.readouterr().out == "Asked for (64, 8) and got (8, 64)\n"
 
 
-def test_the_slip_of_exercise_10_is_caught(names):
+def test_the_slip_of_exercise_11_is_caught(names):
     failed = names["failures"](names["slipped"], names["CHECKS"])
     assert set(failed) == {"wavelengths", "far row"}
 
