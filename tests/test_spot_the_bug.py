@@ -380,7 +380,7 @@ def test_review_of_right_and_of_misshapen_encoders(names, capsys):
     for encoder in RIGHT:
         names["review"](encoder)
         assert capsys.readouterr().out == (
-            "0 of 8 checks fail. Convention: paper, interleaved\n"
+            "0 of 8 checks fail.\nConvention: paper, interleaved\n"
         )
     names["review"](lambda seq_len, d_model: np.zeros((d_model, seq_len)))
     assert capsys.readouterr().out == "Asked for (64, 8) and got (8, 64)\n"
