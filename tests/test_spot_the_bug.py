@@ -236,6 +236,8 @@ def test_exercises_accept_exactly_checks_that_catch_what_is_asked(
         assert said(number, lambda encoder: True) == "Not yet. Hint: think\n"
         assert "position_encoding too" in said(number, lambda encoder: False)
         assert "position_encoding too" in said(number, 3)
+    half_right = names["row_0"]  # catches l, and lets c pass
+    assert said(1, half_right) == "Not yet. Hint: think\n"
 
 
 WORDS = {
