@@ -11,6 +11,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from conftest import run_cells
 from keras import ops
 
 from posenc_layers import (
@@ -462,3 +463,69 @@ def test_saved_model_takes_text(tmp_path):
     sentences = tf.constant([["I am a robot"], ["you too robot"]])
     np.testing.assert_array_equal(loaded(sentences), model(sentences))
     np.testing.assert_array_equal(loaded(sentences), FIXED(5, 10, 6)(IDS))
+
+
+# The notebooks build these layers first.
+
+
+@pytest.fixture(scope="module")
+def built_in_notebook():
+    return run_cells(
+        "05_keras_layers",
+        *("setup", "learned-draft", "fixed-draft", "fixed-class"),
+        *("own-tables", "own-build", "own-call", "asks-first", "sine-draft"),
+    )
+
+
+def test_drafts_of_the_notebook_agree_with_the_layers(built_in_notebook):
+    draft, layer = (
+        built_in_notebook["LearnedDraft"](5, 10, 6),
+        LEARNED(5, 10, 6),
+    )
+    expected = draft(IDS)
+    layer.build(IDS.shape)
+    layer.set_weights(draft.get_weights())
+    np.testing.assert_array_equal(layer(IDS), expected)
+    draft = built_in_notebook["FixedDraft"](5, 10, 6)
+    np.testing.assert_array_equal(FIXED(5, 10, 6)(IDS), draft(IDS))
+
+
+def test_mended_layer_of_the_notebook_agrees_with_the_layer(built_in_notebook):
+    mended = built_in_notebook["AsksFirst"](5, 10, 6)
+    expected = mended(IDS)
+    layer = FIXED(5, 10, 6, learned_words=True)
+    layer.build(IDS.shape)
+    layer.word_table.assign(mended.word_table)
+    np.testing.assert_array_equal(layer(IDS), expected)
+    with pytest.raises(ValueError, match=r"7.*sequence_length=5"):
+        mended(np.zeros((1, 7), "int32"))
+
+
+def test_sine_draft_of_the_notebook_agrees_with_the_layer(built_in_notebook):
+    draft, floats = built_in_notebook["SineDraft"](), np.zeros((3, 7, 5))
+    for start in (0, 300):
+        np.testing.assert_array_equal(
+            draft(floats, start_index=start),
+            SinePositionEncoding()(floats, start_index=start),
+        )
+
+
+def test_figures_of_the_phrases_share_a_scale_and_name_the_words():
+    names = run_cells(
+        "06_phrase_demo",
+        *("setup", "phrases", "vectorize", "tokens"),
+        *("draw", "draw-both", "learned", "fixed"),
+    )
+    for layer, limit in ((names["learned"], 0.1), (names["fixed"], 2)):
+        fig = names["draw_phrases"](layer, limit)
+        panels = [ax for ax in fig.axes if ax.images]
+        outputs = np.asarray(layer(names["ids"]))
+        assert np.abs(outputs).max() <= limit
+        assert len(panels) == 2
+        for ax, output, ids in zip(panels, outputs, names["ids"], strict=True):
+            image = ax.images[0]
+            np.testing.assert_array_equal(image.get_array(), output)
+            assert image.get_clim() == (-limit, limit)
+            labels = [label.get_text() for label in ax.get_yticklabels()]
+            assert labels == names["words_of"](ids)
+    assert labels[:3] == ["patrick", "henry", "said"]
