@@ -19,7 +19,7 @@ HERE = {
     if pin.marker is None or pin.marker.evaluate()
 }
 # Those above the comment "What those need in turn".
-DIRECT = PINS[: [pin.name for pin in PINS].index("codespell") + 1]
+DIRECT = PINS[: [pin.name for pin in PINS].index("axe-playwright-python") + 1]
 OURS = canonicalize_name(PROJECT["project"]["name"])
 # What conda or an installer may bring along without being asked.
 TOOLS = {"pip", "uv", "setuptools", "wheel"}
