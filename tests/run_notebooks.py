@@ -20,6 +20,7 @@ def run(path: Path) -> None:
         kernel_name="python3",
         resources={"metadata": {"path": str(path.parent)}},
         record_timing=False,
+        coalesce_streams=True,
     ).execute()
     for cell in notebook.cells:
         # A widget's stored output is an address that no one can open.
