@@ -4,7 +4,6 @@ Every idea in here is built in a notebook first: the encoding in 02 and 03,
 the pictures in 01 to 03. Importing this never imports TensorFlow.
 """
 
-import sys
 from collections.abc import Iterable
 from functools import cache
 from io import BytesIO
@@ -43,13 +42,17 @@ def angular_frequencies(
             positive finite number.
     """
     _check_size("d_model", d_model, 1)
-    real = isinstance(max_wavelength, Real) and max_wavelength is not True
-    if not real or not 1e-99 < max_wavelength <= sys.float_info.max:
+    try:
+        real = isinstance(max_wavelength, Real) and max_wavelength is not True
+        wavelength = float(max_wavelength) if real else 0.0
+    except OverflowError:  # an integer of more than 308 digits
+        wavelength = np.inf
+    if not 1e-99 < wavelength < np.inf:
         raise ValueError(
             "max_wavelength must be a positive finite number (above 1e-99),"
             f" not {max_wavelength!r}"
         )
-    return float(max_wavelength) ** (-np.arange(0, d_model, 2) / d_model)
+    return wavelength ** (-np.arange(0, d_model, 2) / d_model)
 
 
 def position_encoding(

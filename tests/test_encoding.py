@@ -232,6 +232,13 @@ def test_positions_that_float64_cannot_count_are_refused():
         position_encoding(2, 4, start_index=2**53)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("value", [np.float32(100), np.int64(100), 1e2])
+def test_any_real_number_is_a_max_wavelength(value):
+    ours = position_encoding(4, 4, max_wavelength=value)
+    assert np.array_equal(ours, position_encoding(4, 4, max_wavelength=100))
+
+
 def test_numpy_integers_are_integers():
     ours = position_encoding(np.int64(3), np.uint8(4), start_index=np.int8(2))
     assert np.array_equal(ours, position_encoding(3, 4, start_index=2))
