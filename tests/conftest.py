@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import matplotlib
@@ -36,3 +37,23 @@ def run_cells(notebook: str, *cell_ids: str, **given: object) -> dict:
     for cell_id in cell_ids:
         exec(cells[cell_id].source, namespace)
     return namespace
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """The system's Chromium, driven by Playwright; skips without one."""
+    sys.path.insert(0, str(ROOT / "workshop"))
+    from handouts import BROWSER_OPTIONS, HandoutError, find_browser
+
+    api = pytest.importorskip("playwright.sync_api")
+    try:
+        path = find_browser()
+    except HandoutError:
+        pytest.skip("no Chromium on the PATH, nor named by CHROMIUM")
+    # Stopped with the module: its event loop would disturb the notebooks'.
+    with api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(
+            executable_path=path, args=BROWSER_OPTIONS
+        )
+        yield chromium
+        chromium.close()

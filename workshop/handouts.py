@@ -38,6 +38,15 @@ BROWSERS = (
     "msedge",
     "microsoft-edge",
 )
+BROWSER_OPTIONS = [  # no first-run page, and nothing over the network
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-gpu",
+    "--disable-sync",
+    "--no-first-run",
+]
+if sys.platform == "linux" and os.geteuid() == 0:
+    BROWSER_OPTIONS.append("--no-sandbox")  # root cannot have one
 THIN = '<mspace width="0.167em"/>'
 
 Link = Callable[[str], str | None]  # from a notebook's name to an address
@@ -288,11 +297,7 @@ def print_pdf(html: str, pdf: Path, browser: str) -> int:
         command = [
             browser,
             "--headless",
-            "--disable-gpu",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
+            *BROWSER_OPTIONS,
             f"--user-data-dir={folder}/profile",
             "--no-pdf-header-footer",
             "--generate-pdf-document-outline",
@@ -300,8 +305,6 @@ def print_pdf(html: str, pdf: Path, browser: str) -> int:
             f"--print-to-pdf={target}",
             source.as_uri(),
         ]
-        if sys.platform == "linux" and os.geteuid() == 0:
-            command.insert(1, "--no-sandbox")
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=300
         )
