@@ -87,7 +87,7 @@ def test_findings_hold_for_other_seeds(names, seed):
             continue
         assert curve[-1] > 0.95
         if positions == "learned":
-            rows = np.array(model.get_layer("tables").position_table)
+            rows = np.asarray(model.get_layer("tables").position_table)
             lengths = np.linalg.norm(rows, axis=1)
             cosine = rows[1] @ rows[4] / lengths[1] / lengths[4]
             print(f"lengths {lengths.round(2)}, cosine {cosine:.2f}")
