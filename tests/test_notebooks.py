@@ -196,5 +196,15 @@ def test_numpy_notebooks_never_name_tensorflow_in_code(notebook, path):
 
 def test_readme_lists_exactly_the_notebooks_there_are():
     readme = (ROOT / "README.md").read_text()
-    listed = re.findall(r"\(notebooks/([^)]+\.ipynb)\)", readme)
-    assert sorted(set(listed)) == [path.name for path in NOTEBOOKS]
+    listed = re.findall(
+        r"\| \[(.+)\]\(notebooks/(.+)\) \|.*\| (\d+) \| (no|yes) \|", readme
+    )
+    told = []
+    for path in NOTEBOOKS:
+        first = nbformat.read(path, as_version=4).cells[:3]
+        text = "\n".join(cell.source for cell in first)
+        title = f"{path.name[:2]} {text.splitlines()[0].removeprefix('# ')}"
+        minutes = re.search(r"(\d+) minutes", text)[1]
+        tensorflow = "no" if path.name[:2] in NUMPY_ONLY else "yes"
+        told.append((title, path.name, minutes, tensorflow))
+    assert listed == told
