@@ -48,6 +48,26 @@ BROWSER_OPTIONS = [  # no first-run page, and nothing over the network
 if sys.platform == "linux" and os.geteuid() == 0:
     BROWSER_OPTIONS.append("--no-sandbox")  # root cannot have one
 THIN = '<mspace width="0.167em"/>'
+FUNCTION = "<mi>(?:sin|cos|tan|exp|ln|log|max|min)</mi>"
+TIDY = [  # what latex2mathml sets otherwise than TeX
+    (r'<mspace width="negative\w+" */>', ""),
+    ("<mo>&#x0002F;</mo>", '<mo lspace="0" rspace="0">/</mo>'),
+    (rf"(?<=</m[in]>)({FUNCTION})", rf"{THIN}\1"),
+    (
+        rf"(?<!<msup>)(?<!<msub>)({FUNCTION})(?=<m(?!o|space))",
+        rf"\1{THIN}",
+    ),
+    # \mathrm of one letter, \overline, and an index on a matrix.
+    (r"<mi>(&#x000[4-7][0-9A-F];)</mi>", r'<mi mathvariant="normal">\1</mi>'),
+    (
+        r"<mo [^>]*>&#x0(?:2015|00AF);</mo>",
+        '<mo stretchy="true">&#x0203E;</mo>',
+    ),
+    (
+        r"<(msu[bp])>(<mo>[^<]*</mo><mtable>.*?</mtable><mo>[^<]*</mo>)",
+        r"<\1><mrow>\2</mrow>",
+    ),
+]
 
 Link = Callable[[str], str | None]  # from a notebook's name to an address
 
@@ -94,17 +114,9 @@ def mathml(latex: str, display: str) -> str:
         raise HandoutError(f"cannot set ${latex}$: {error!r}") from error
     if unknown := re.search(r"\\[a-zA-Z]+", markup):
         raise HandoutError(f"cannot set {unknown[0]} in ${latex}$")
-    markup = re.sub(r'<mspace width="negative\w+" */>', "", markup)
-    markup = markup.replace(
-        "<mo>&#x0002F;</mo>", '<mo lspace="0" rspace="0">/</mo>'
-    )
-    function = r"<mi>(?:sin|cos|tan|exp|ln|log|max|min)</mi>"
-    markup = re.sub(rf"(?<=</m[in]>)({function})", rf"{THIN}\1", markup)
-    return re.sub(
-        rf"(?<!<msup>)(?<!<msub>)({function})(?=<m(?!o|space))",
-        rf"\1{THIN}",
-        markup,
-    )
+    for pattern, replacement in TIDY:
+        markup = re.sub(pattern, replacement, markup)
+    return markup
 
 
 def _chapter_id(path: Path) -> str:
