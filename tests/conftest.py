@@ -8,10 +8,14 @@ from pathlib import Path
 import matplotlib
 import nbformat
 import pytest
+from hypothesis import settings
 
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
 matplotlib.use("agg")
+# The same examples each time, and no stopwatch: a busy machine is no bug.
+settings.register_profile("series", deadline=None, derandomize=True)
+settings.load_profile("series")
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent

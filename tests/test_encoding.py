@@ -76,7 +76,7 @@ def test_as_exact_as_float64_angles_allow(position, d_model):
     assert max(errors(position, d_model, np.float32)) <= 3.1e-8
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(position=starts, d_model=st.integers(2, 64))
 def test_as_exact_anywhere(position, d_model):
     bound = 5e-16 * max(1, position) + 2.3e-16
