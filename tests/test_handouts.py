@@ -164,9 +164,13 @@ def test_answers_are_folded_away_from_their_questions(notebook, student):
     assert len(student.select("details .celltag_reveal")) == len(folds)
 
 
-def test_sliders_say_where_they_are(notebook, student):
-    notes = [e for e in student.select(".label") if "Sliders" in e.text]
-    assert len(notes) == len(tagged(notebook, "nbval-ignore-output"))
+def test_what_moves_says_so(notebook, student):
+    moving = tagged(notebook, "nbval-ignore-output")
+    expected = [
+        handouts.SLIDERS if "interact(" in cell.source else handouts.PROGRESS
+        for cell in moving
+    ]
+    assert [e.text for e in student.select(".label")] == expected
 
 
 def test_formulas_are_set_in_a_font_that_has_them(notebook, instructor):

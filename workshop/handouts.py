@@ -47,6 +47,8 @@ BROWSER_OPTIONS = [  # no first-run page, and nothing over the network
 ]
 if sys.platform == "linux" and os.geteuid() == 0:
     BROWSER_OPTIONS.append("--no-sandbox")  # root cannot have one
+SLIDERS = "Sliders, in the notebook. The same picture, still, is above."
+PROGRESS = "Shows its progress when it runs."
 THIN = '<mspace width="0.167em"/>'
 FUNCTION = "<mi>(?:sin|cos|tan|exp|ln|log|max|min)</mi>"
 TIDY = [  # what latex2mathml sets otherwise than TeX
@@ -208,7 +210,7 @@ def _mark_parts(cells: list[NotebookNode], chapter: str) -> None:
             cell.metadata.handout.label = "Solution"
         elif "nbval-ignore-output" in _tags(cell):
             cell.metadata.handout.label = (
-                "Sliders, in the notebook. The same picture, still, is above."
+                SLIDERS if "interact(" in cell.source else PROGRESS
             )
 
 
