@@ -1,20 +1,30 @@
-"""The README's start cell for Colab: silent, or clear about what lacks."""
+"""Each notebook's first cell, for Colab: silent, or clear about a file."""
 
 import re
 import subprocess
 import sys
 
+import nbformat
 import pytest
-from conftest import ROOT
+from conftest import NOTEBOOKS
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-START_CELL = re.search(r"```python\n(.*?)```", README, re.DOTALL)[1]
-MODULES = ["posenc_helpers.py", "posenc_layers.py"]
+MODULES = ["posenc_helpers", "posenc_layers"]
 
 
-def run_start_cell(folder) -> subprocess.CompletedProcess:
+@pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
+def sources(request) -> list[str]:
+    cells = nbformat.read(request.param, as_version=4).cells
+    return [cell.source for cell in cells if cell.cell_type == "code"]
+
+
+def imported(sources: list[str]) -> list[str]:
+    text = "\n".join(sources)
+    return [m for m in MODULES if re.search(rf"^from {m} import", text, re.M)]
+
+
+def run_first_cell(sources, folder) -> subprocess.CompletedProcess:
     """Run it as Colab would: in a folder, and the project not installed."""
-    (folder / "cell.py").write_text(START_CELL)
+    (folder / "cell.py").write_text(sources[0])
     return subprocess.run(
         [sys.executable, "-S", "cell.py"],
         cwd=folder,
@@ -23,24 +33,27 @@ def run_start_cell(folder) -> subprocess.CompletedProcess:
     )
 
 
-@pytest.mark.parametrize("missing", MODULES)
-def test_it_names_the_file_to_upload(tmp_path, missing):
-    for name in set(MODULES) - {missing}:
-        (tmp_path / name).touch()
-    done = run_start_cell(tmp_path)
-    last = done.stderr.strip().splitlines()[-1]
-    assert last.startswith(f"ImportError: {missing} is not here: upload it")
+def test_it_names_the_file_to_upload(sources, tmp_path):
+    for missing in imported(sources):
+        folder = tmp_path / missing
+        folder.mkdir()
+        for name in set(MODULES) - {missing}:
+            (folder / f"{name}.py").touch()
+        done = run_first_cell(sources, folder)
+        last = done.stderr.strip().splitlines()[-1]
+        assert last == (
+            f"ImportError: {missing}.py is not here: upload it, or clone."
+        )
 
 
-def test_it_does_nothing_when_all_is_there(tmp_path):
-    for name in MODULES:
-        assert (ROOT / name).exists()
-        (tmp_path / name).touch()
-    done = run_start_cell(tmp_path)
+def test_it_is_silent_when_all_is_there(sources, tmp_path):
+    for name in imported(sources):
+        (tmp_path / f"{name}.py").touch()
+    done = run_first_cell(sources, tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_it_fetches_nothing():
-    imported = re.findall(r"^(?:from|import) (\S+)", START_CELL, re.MULTILINE)
-    assert imported == ["importlib.util"]
-    assert not re.search(r"[!%]|http|exec|__import__", START_CELL)
+def test_it_fetches_nothing(sources):
+    names = re.findall(r"^(?:from|import) (\S+)", sources[0], re.MULTILINE)
+    assert names == ["importlib.util"]
+    assert not re.search(r"[!%]|http|exec|__import__", sources[0])
