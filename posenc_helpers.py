@@ -4,9 +4,12 @@ Every idea in here is built in a notebook first: the encoding in 02 and 03,
 the pictures in 01 to 03. Importing this never imports TensorFlow.
 """
 
+import os
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from io import BytesIO
+from itertools import accumulate, repeat
 from numbers import Integral, Real
 
 import matplotlib.pyplot as plt
@@ -102,7 +105,7 @@ def position_encoding(
             " which float64 cannot tell apart"
         )
     encoding = np.empty((seq_len, d_model), dtype)
-    _turn_blocks(encoding, start, stop, frequencies)
+    _fill(encoding, start, frequencies)
     return encoding
 
 
@@ -113,8 +116,20 @@ def _check_size(name: str, value: object, minimum: int) -> None:
         raise ValueError(f"{name} must be at least {minimum}, not {value}")
 
 
-def _turn_blocks(encoding, start, stop, frequencies) -> None:
-    """Fill `encoding` with the rows for positions `start` to `stop`."""
+def _fill(encoding, start, frequencies) -> None:
+    """Fill a small table here, a large one in a thread for each core."""
+    if encoding.size < 2**20:
+        _turn_blocks(encoding, start, frequencies)
+        return
+    parts = np.array_split(encoding, os.cpu_count() or 1)
+    starts = accumulate(map(len, parts[:-1]), initial=start)
+    with ThreadPoolExecutor(len(parts)) as pool:
+        list(pool.map(_turn_blocks, parts, starts, repeat(frequencies)))
+
+
+def _turn_blocks(encoding, start, frequencies) -> None:
+    """Fill `encoding` with the rows for `start` and the positions after."""
+    stop = start + len(encoding)
     # i * exp(-ix) = sin(x) + i cos(x): seen as floats, an interleaved row.
     first_rows = 1j * _clock_hands(np.arange(BLOCK), frequencies)
     turn_of = cache(lambda position: _clock_hands(position, frequencies))

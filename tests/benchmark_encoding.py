@@ -67,7 +67,8 @@ def keras_hub(seq_len, d_model):
     positions = ops.cast(ops.arange(seq_len), "float32")
     angles = positions[:, None] * frequencies[None, :]
     is_cosine = ops.cast(columns % 2, "float32")
-    return ops.sin(angles) * (1 - is_cosine) + ops.cos(angles) * is_cosine
+    table = ops.sin(angles) * (1 - is_cosine) + ops.cos(angles) * is_cosine
+    return ops.broadcast_to(table, (1, seq_len, d_model))  # a batch of one
 
 
 def tensor2tensor(seq_len, d_model):

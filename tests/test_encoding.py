@@ -136,6 +136,15 @@ def test_start_index_gives_rows_of_the_long_table(
     assert rows.tobytes() == long[skip:].tobytes()
 
 
+@pytest.mark.parametrize("start", [0, 1, 4_321])
+def test_a_large_table_begins_with_the_small_one(start):
+    """The large one is filled in threads, the small one is not."""
+    large = position_encoding(9_001, 130, start_index=start)
+    for first in (0, 4_490, 8_990):
+        rows = position_encoding(11, 130, start_index=start + first)
+        assert rows.tobytes() == large[first : first + 11].tobytes()
+
+
 @given(start=starts, half=st.integers(1, 40))
 def test_every_pair_has_length_one(start, half):
     pairs = position_encoding(5, 2 * half, start_index=start)
