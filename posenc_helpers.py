@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 MAX_ENTRIES = 2**31  # 16 GiB of float64; more is likelier a slip than a wish
-BLOCK = 32  # rows made by one multiplication; fixed, so rows never change
+BLOCK = 48  # rows made by one multiplication; fixed, so rows never change
 
 
 def angular_frequencies(
