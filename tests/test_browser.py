@@ -43,8 +43,7 @@ def lab(tmp_path_factory) -> Iterator[tuple[str, Path]]:
     try:
         yield address(home, server), folder
     finally:
-        server.terminate()
-        server.wait(30)
+        stop(server)
 
 
 def start_server(home: Path, folder: Path) -> subprocess.Popen:
@@ -61,6 +60,16 @@ def start_server(home: Path, folder: Path) -> subprocess.Popen:
         return subprocess.Popen(
             command, cwd=folder, env=environment, stdout=log, stderr=log
         )
+
+
+def stop(server: subprocess.Popen) -> None:
+    """Ask it to close its kernels; a busy machine may not get there."""
+    server.terminate()
+    try:
+        server.wait(60)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
 
 
 def address(home: Path, server: subprocess.Popen) -> str:
