@@ -90,10 +90,10 @@ def position_encoding(
     """
     _check_size("seq_len", seq_len, 0)
     _check_size("start_index", start_index, 0)
-    frequencies = angular_frequencies(d_model, max_wavelength)
+    _check_size("d_model", d_model, 1)
     if dtype is None or dtype not in (np.dtype("f4"), np.dtype("f8")):
         raise ValueError(f"dtype must be float32 or float64, not {dtype!r}")
-    if (entries := int(seq_len) * int(d_model)) > MAX_ENTRIES:
+    if (entries := max(1, int(seq_len)) * int(d_model)) > MAX_ENTRIES:
         raise ValueError(
             f"seq_len={seq_len} by d_model={d_model} is {entries:.1e} entries;"
             f" at most {MAX_ENTRIES:.1e} are built at once"
@@ -104,6 +104,7 @@ def position_encoding(
             f"start_index={start_index} leads to positions past 2**53,"
             " which float64 cannot tell apart"
         )
+    frequencies = angular_frequencies(d_model, max_wavelength)
     encoding = np.empty((seq_len, d_model), dtype)
     _fill(encoding, start, frequencies)
     return encoding

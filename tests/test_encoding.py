@@ -236,6 +236,12 @@ def test_an_absurd_length_is_refused_at_once(d_model):
     assert time.perf_counter() - start < 2
 
 
+@pytest.mark.parametrize("seq_len", [0, 3])
+def test_an_absurd_width_is_refused_before_any_allocation(seq_len):
+    with pytest.raises(ValueError, match="d_model=1000000000000 "):
+        position_encoding(seq_len, 10**12)
+
+
 def test_positions_that_float64_cannot_count_are_refused():
     with pytest.raises(ValueError, match="start_index"):
         position_encoding(2, 4, start_index=2**53)
