@@ -107,7 +107,7 @@ def shortest_times(builds, seq_len, d_model, rounds):
 def large_table(seq_len=32_768, d_model=1_024):
     builds = [fill_only, helper, numpy_sin_cos, exp_log]
     builds += [tensorflow_tutorial, keras_hub, tensor2tensor]
-    times = shortest_times(builds, seq_len, d_model, rounds=7)
+    times = shortest_times(builds, seq_len, d_model, rounds=15)
     scale = seq_len / ROWS_OF_LOOP
     times[loop] = seconds(loop, ROWS_OF_LOOP, d_model) * scale
     print(f"{seq_len} x {d_model}, float32")
