@@ -79,7 +79,7 @@ class HandoutError(Exception):
 
 
 class _Renderer(IPythonRenderer):
-    """Markdown with maths as MathML, and headings that can be linked."""
+    """Markdown with MathML, headings to link to, and the series marked."""
 
     def __init__(self, chapter: str):
         super().__init__(escape=False, exclude_anchor_links=True)
@@ -90,6 +90,12 @@ class _Renderer(IPythonRenderer):
 
     def block_math(self, body: str) -> str:
         return mathml(body, "block")
+
+    def paragraph(self, text: str) -> str:
+        along = re.match(r"(<a [^>]*>)?(Previous|Next): ", text)
+        return (
+            f'<p class="series">{text}</p>\n' if along else f"<p>{text}</p>\n"
+        )
 
     def heading(self, text: str, level: int, **attrs: object) -> str:
         return (
