@@ -242,13 +242,11 @@ def open_offline(browser, file: Path, **options):
     return page, [url for url in asked if not url.startswith("data:")]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [f"student/{path.stem}.html" for path in NOTEBOOKS]
-    + [f"instructor/{NOTEBOOKS[0].stem}.html"],
-)
-def test_in_a_browser_with_the_network_off(browser, made, name):
+@pytest.mark.parametrize("kind", handouts.KINDS)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_in_a_browser_with_the_network_off(browser, made, path, kind):
     """It asks for nothing, axe finds nothing, and no part is cut off."""
+    name = f"{kind}/{path.stem}.html"
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     page, asked = open_offline(browser, made / name)
     assert asked == [(made / name).as_uri()]
@@ -273,6 +271,17 @@ def test_a_fold_prints_open(browser, made):
     assert answer.evaluate(
         "e => e.checkVisibility({contentVisibilityAuto: true})"
     )
+    page.context.close()
+
+
+def test_links_along_the_series_are_not_printed(browser, made):
+    file = made / "student" / f"{NOTEBOOKS[1].stem}.html"
+    page, _ = open_offline(browser, file)
+    for media, shown in [("screen", True), ("print", False)]:
+        page.emulate_media(media=media)
+        for text in ["Previous: ", "Next: "]:
+            lines = page.locator("p", has_text=text).all()
+            assert [line.is_visible() for line in lines] == [shown] * 2
     page.context.close()
 
 

@@ -403,6 +403,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if browser:
             _write_pdf(args.notebooks, kind, args, browser)
     print(f"Done: open {args.output / 'student'}")
+    if browser:
+        print("Print in color: gray heatmaps lose the sign of their values.")
 
 
 if __name__ == "__main__":
