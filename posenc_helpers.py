@@ -122,7 +122,8 @@ def _fill(encoding, start, frequencies) -> None:
     if encoding.size < 2**20:
         _turn_blocks(encoding, start, frequencies)
         return
-    parts = np.array_split(encoding, os.cpu_count() or 1)
+    cores = min(os.cpu_count() or 1, 8)  # each wants a first block of its own
+    parts = np.array_split(encoding, cores)
     starts = accumulate(map(len, parts[:-1]), initial=start)
     with ThreadPoolExecutor(len(parts)) as pool:
         list(pool.map(_turn_blocks, parts, starts, repeat(frequencies)))
