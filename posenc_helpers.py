@@ -184,8 +184,10 @@ def show(fig: Figure, alt: str) -> None:
     """Display a figure once, with a text for those who cannot see it."""
     full, small = BytesIO(), BytesIO()
     fig.savefig(full, format="png", bbox_inches="tight")
-    # 128 colors are plenty for a figure, and make it a fourth as large.
-    figure = Image.open(full).convert("RGB").quantize(128)
+    # 128 colors are plenty for a figure, and make it a fourth as large;
+    # this way of choosing them keeps the rare ones, such as a single dot.
+    figure = Image.open(full).convert("RGB")
+    figure = figure.quantize(128, Image.Quantize.MAXCOVERAGE)
     figure.save(small, "png", optimize=True)
     data = {"text/plain": repr(fig), "image/png": small.getvalue()}
     display(data, metadata={"image/png": {"alt": alt}}, raw=True)

@@ -102,8 +102,24 @@ def test_show_displays_once_with_alt_text_and_closes(ax, monkeypatch):
     picture = Image.open(io.BytesIO(data["image/png"])).convert("RGB")
     colors = {color for _, color in picture.getcolors(1 << 20)}
     red = tuple(int(255 * part) for part in plt.get_cmap("RdBu_r")(1.0)[:3])
-    assert min(np.abs(np.subtract(c, red)).max() for c in colors) <= 3
+    assert min(np.abs(np.subtract(c, red)).max() for c in colors) <= 6
     assert ax.figure.number not in plt.get_fignums()
+
+
+def test_a_rare_color_arrives_as_it_is(ax, monkeypatch):
+    """An orange dot among many blues, which a palette could swallow."""
+    wave = np.sin(np.arange(450) / 9) ** 2 * np.cos(np.arange(450))
+    ax.plot(wave, color="#3f90da", linewidth=0.9)
+    ax.plot(377, 0, "o", color="#ffa90e")
+    shown = []
+    monkeypatch.setattr(
+        helpers, "display", lambda data, **how: shown.append(data)
+    )
+    helpers.show(ax.figure, alt="A wave with a dot.")
+    picture = Image.open(io.BytesIO(shown[0]["image/png"])).convert("RGB")
+    colors = np.array([color for _, color in picture.getcolors(1 << 20)])
+    orange = np.array([0xFF, 0xA9, 0x0E])
+    assert np.abs(colors - orange).max(axis=1).min() <= 10
 
 
 def test_the_style_is_set():
