@@ -322,7 +322,7 @@ def test_the_clock_hands_of_notebook_01_are_an_encoding():
 
 
 def test_self_attention_of_notebook_01_is_the_textbook_one():
-    cells = ["setup", "words", "embed", "attention"]
+    cells = ["setup", "words", "embed", "weights", "attention"]
     built = run_cells("01_sine_waves", *cells)
     inputs = np.random.default_rng(5).normal(size=(4, 6))
     query, key, value = (
