@@ -473,7 +473,8 @@ def built_in_notebook():
     return run_cells(
         "05_keras_layers",
         *("setup", "learned-draft", "fixed-draft", "fixed-class"),
-        *("own-tables", "own-build", "own-call", "asks-first", "sine-draft"),
+        *("sinusoids", "own-tables", "own-build", "own-call"),
+        *("checks-length", "asks-first", "sine-draft"),
     )
 
 
@@ -513,8 +514,8 @@ def test_sine_draft_of_the_notebook_agrees_with_the_layer(built_in_notebook):
 def test_figures_of_the_phrases_share_a_scale_and_name_the_words():
     names = run_cells(
         "06_phrase_demo",
-        *("setup", "phrases", "vectorize", "tokens"),
-        *("draw", "draw-both", "learned", "fixed"),
+        *("setup", "phrases", "sizes", "vectorize", "vocabulary"),
+        *("ids", "tokens", "draw", "draw-both", "learned", "fixed"),
     )
     for layer, limit in ((names["learned"], 0.1), (names["fixed"], 2)):
         fig = names["draw_phrases"](layer, limit)
