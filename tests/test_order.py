@@ -6,15 +6,18 @@ from conftest import run_cells
 
 CELLS = [
     "setup",
+    "animal-names",
     "animals",
     "pairs",
     "vectorize",
+    "two-orders",
     "arrays",
+    "arrays-made",
     "embed",
     "block",
     "model",
     "accuracy",
-    "reveal-orders",
+    "order-effect",
     "progress",
     "train",
 ]
