@@ -1,9 +1,13 @@
 """What notebook 07 claims, for seeds other than those it prints."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from conftest import run_cells
 
+from posenc_helpers import plot_matrix
+
+NAME = "07_does_order_matter"
 CELLS = [
     "setup",
     "animal-names",
@@ -13,6 +17,7 @@ CELLS = [
     "two-orders",
     "arrays",
     "arrays-made",
+    "sizes",
     "embed",
     "block",
     "model",
@@ -25,7 +30,7 @@ CELLS = [
 
 @pytest.fixture(scope="module")
 def names():
-    return run_cells("07_does_order_matter", *CELLS)
+    return run_cells(NAME, *CELLS)
 
 
 def test_no_held_out_pair_is_ever_seen_in_training(names):
@@ -72,6 +77,62 @@ def test_positions_or_a_mask_break_the_tie(names, positions, causal):
     rng = np.random.default_rng(1)
     model.set_weights([rng.normal(size=w.shape) for w in model.get_weights()])
     assert names["order_effect"](model) > 0.01
+
+
+def drawn(*cells, **data):
+    """The figure that these cells show, when given such data."""
+    figures = []
+    data["show"] = lambda figure, alt: figures.append(figure)
+    run_cells(NAME, *cells, plt=plt, np=np, plot_matrix=plot_matrix, **data)
+    (figure,) = figures
+    plt.close(figure)
+    return figure
+
+
+def test_every_run_has_a_line_in_the_color_of_its_way():
+    rng = np.random.default_rng(1)
+    ways = ["none", "learned", "sinusoidal"]
+    curves = dict(zip(ways, rng.random((3, 3, 8)), strict=True))
+    (ax,) = drawn("draw-curves", "figure-curves", **curves).axes
+    assert len(ax.lines) == 9
+    _, labels = ax.get_legend_handles_labels()
+    assert labels == ways
+    for number, line in enumerate(ax.lines):
+        way, run = divmod(number, 3)
+        assert line.get_ydata() == pytest.approx(curves[ways[way]][run])
+        assert line.get_xdata().tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
+        assert line.get_color() == ax.lines[3 * way].get_color()
+    assert len({line.get_color() for line in ax.lines}) == 3
+
+
+def test_table_is_drawn_whole_and_its_rows_named():
+    rows = np.random.default_rng(2).normal(size=(5, 32))
+    ax = drawn("figure-table", rows=rows).axes[0]
+    image = np.asarray(ax.images[0].get_array())
+    assert image * np.abs(rows).max() == pytest.approx(rows)
+    named = [label.get_text() for label in ax.get_yticklabels()]
+    assert named == ["0 the", "1 animal", "2 verb", "3 the", "4 animal"]
+
+
+def test_attention_is_drawn_model_by_model_from_0_to_1():
+    maps = np.random.default_rng(3).dirichlet(np.ones(5), size=(3, 5))
+    axes = drawn("figure-attention", maps=maps).axes
+    for seed, weights in enumerate(maps):
+        assert axes[seed].get_title() == f"Seed {seed}"
+        image = axes[seed].images[0]
+        assert np.asarray(image.get_array()) == pytest.approx(weights)
+        assert image.get_clim() == (0, 1)
+
+
+def test_mask_shows_each_word_itself_and_those_before():
+    (ax,) = drawn("figure-mask").axes
+    image = np.asarray(ax.images[0].get_array())
+    for seeing in range(5):
+        for seen in range(5):
+            assert image[seeing, seen] == (seen <= seeing)
+    words = ["the", "dog", "chased", "the", "cat"]
+    for labels in (ax.get_xticklabels(), ax.get_yticklabels()):
+        assert [label.get_text() for label in labels] == words
 
 
 @pytest.mark.slow

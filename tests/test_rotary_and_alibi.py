@@ -3,11 +3,14 @@
 import itertools
 import math
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from conftest import run_cells
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from posenc_helpers import plot_matrix
 
 NAME = "08_beyond_sinusoids"
 MODEL_CELLS = [
@@ -31,6 +34,7 @@ MODEL_CELLS = [
     "attention-layer",
     "embed-layer",
     "reader",
+    "training-sizes",
     "train",
     "accuracy",
 ]
@@ -152,6 +156,87 @@ def test_letter_before_the_marker_is_the_answer(model_names):
     assert answers.tolist() == expected
     texts, _ = model_names["make_texts"](50, 20, rng, marker_last=True)
     assert (texts[:, -1] == 8).all()
+
+
+def drawn(*cells, **data):
+    """The figure that these cells show, when given such data."""
+    figures = []
+    data["show"] = lambda figure, alt: figures.append(figure)
+    run_cells(NAME, *cells, plt=plt, np=np, plot_matrix=plot_matrix, **data)
+    (figure,) = figures
+    plt.close(figure)
+    return figure
+
+
+def test_scores_are_drawn_side_by_side_each_by_its_largest():
+    added, rotary = np.random.default_rng(4).normal(size=(2, 24, 24))
+    figure = drawn("figure-scores", added_scores=added, rotary_scores=rotary)
+    left, right = figure.axes[:2]
+    for ax, scores, title in [(left, added, "Sinus"), (right, rotary, "RoPE")]:
+        image = np.asarray(ax.images[0].get_array())
+        assert image * np.abs(scores).max() == pytest.approx(scores)
+        assert ax.get_title().startswith(title)
+
+
+def test_alibi_lines_are_the_softmax_of_the_bias():
+    (ax,) = drawn("alibi-slopes", "alibi-weights", "figure-alibi").axes
+    assert len(ax.lines) == 8
+    for head, line in enumerate(ax.lines):
+        weights = [math.exp(-d / 2 ** (head + 1)) for d in range(40)]
+        expected = [weight / sum(weights) for weight in weights]
+        assert line.get_ydata() == pytest.approx(expected)
+        assert line.get_label() == f"head {head}"
+
+
+def test_bucket_line_steps_where_the_distance_is_reached():
+    (ax,) = drawn("t5-buckets", "figure-t5").axes
+    buckets, *marks = ax.lines
+    assert buckets.get_drawstyle() == "steps-post"
+    assert buckets.get_ydata()[[0, 15, 16, 112, 113, 199]].tolist() == (
+        [0, 15, 16, 30, 31, 31]
+    )
+    assert [mark.get_xdata()[0] for mark in marks] == [16, 128]
+
+
+def test_table_is_drawn_with_its_own_limits_and_the_last_trained_row():
+    table = np.random.default_rng(5).normal(size=(160, 64))
+    ax = drawn("task-sizes", "figure-table", after=table).axes[0]
+    assert np.asarray(ax.images[0].get_array()) == pytest.approx(table[:60])
+    largest = np.abs(table).max()
+    assert ax.images[0].get_clim() == pytest.approx((-largest, largest))
+    assert ax.lines[0].get_ydata()[0] == 19.5
+
+
+def test_every_run_has_a_line_and_guessing_and_training_are_marked():
+    order = ["learned", "sinusoidal", "RoPE", "none", "ALiBi"]
+    runs = np.random.default_rng(6).random((5, 2, 5))
+    results = dict(zip(order, runs, strict=True))
+    cells = ["task-sizes", "accuracy", "draw-runs", "figure-lengths"]
+    (ax,) = drawn(*cells, results=results).axes
+    for number, line in enumerate(ax.lines[:10]):
+        scheme, seed = divmod(number, 2)
+        assert line.get_xdata().tolist() == list(LENGTHS)
+        assert line.get_ydata() == pytest.approx(runs[scheme, seed])
+        assert line.get_color() == ax.lines[2 * scheme].get_color()
+    assert len({line.get_color() for line in ax.lines[:10]}) == 5
+    _, labels = ax.get_legend_handles_labels()
+    assert labels == order
+    guessing, training = ax.lines[10:]
+    assert guessing.get_ydata()[0] == 1 / 8
+    assert training.get_xdata()[0] == 20
+
+
+def test_bars_are_the_attention_at_each_distance():
+    seen = np.random.default_rng(7).random((2, 160))
+    models = {"RoPE": seen[:1], "RoPE, long waves": seen[1:]}
+    data = {"models": models, "looks": lambda weights: weights}
+    axes = drawn("task-sizes", "figure-looks", **data).axes
+    for ax, weights in zip(axes, seen, strict=True):
+        heights = [bar.get_height() for bar in ax.patches]
+        assert heights == pytest.approx(weights)
+        middles = [bar.get_x() + bar.get_width() / 2 for bar in ax.patches]
+        assert middles == pytest.approx(range(160))
+        assert ax.lines[0].get_xdata()[0] == 19.5
 
 
 @pytest.mark.slow
