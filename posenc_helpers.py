@@ -5,7 +5,8 @@ the pictures in 01 to 03. Importing this never imports TensorFlow.
 """
 
 import os
-from collections.abc import Iterable
+from base64 import b64encode
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from itertools import accumulate, repeat
@@ -181,16 +182,22 @@ def use_series_style() -> None:
 
 
 def show(fig: Figure, alt: str) -> None:
-    """Display a figure once, with a text for those who cannot see it."""
+    """Display a figure once, with a text for those who cannot see it.
+
+    It has 200 dots an inch and is shown at half size, so that it stays
+    sharp on today's screens and in print.
+    """
     full, small = BytesIO(), BytesIO()
-    fig.savefig(full, format="png", bbox_inches="tight")
+    fig.savefig(full, format="png", dpi=200, bbox_inches="tight")
     # 128 colors are plenty for a figure, and make it a fourth as large;
     # this way of choosing them keeps the rare ones, such as a single dot.
-    figure = Image.open(full).convert("RGB")
-    figure = figure.quantize(128, Image.Quantize.MAXCOVERAGE)
-    figure.save(small, "png", optimize=True)
-    data = {"text/plain": repr(fig), "image/png": small.getvalue()}
-    display(data, metadata={"image/png": {"alt": alt}}, raw=True)
+    picture = Image.open(full).convert("RGB")
+    picture = picture.quantize(128, Image.Quantize.MAXCOVERAGE)
+    picture.save(small, "png", optimize=True)
+    png = b64encode(small.getvalue()).decode()  # text shows in Pyodide too
+    shown = {"alt": alt, "width": picture.width // 2}
+    data = {"text/plain": repr(fig), "image/png": png}
+    display(data, metadata={"image/png": shown}, raw=True)
     plt.close(fig)
 
 
@@ -223,40 +230,12 @@ def plot_matrix(
     return ax
 
 
-def plot_columns(matrix: np.ndarray, columns: Iterable[int], ax: Axes) -> Axes:
-    """Draw columns of a `[position, column]` matrix against position."""
-    return _plot_lines(np.transpose(matrix), columns, "column", "Position", ax)
-
-
-def plot_rows(matrix: np.ndarray, rows: Iterable[int], ax: Axes) -> Axes:
-    """Draw rows of a `[position, column]` matrix against column."""
-    return _plot_lines(matrix, rows, "position", "Column", ax)
-
-
-def _plot_lines(lines, chosen, name: str, xlabel: str, ax: Axes) -> Axes:
-    chosen = list(chosen)
-    colors = plt.get_cmap("viridis")(np.linspace(0, 0.9, len(chosen)))
-    for index, color in zip(chosen, colors, strict=True):
-        ax.plot(lines[index], color=color, label=f"{name} {index}")
-    ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
-    ax.set(xlabel=xlabel, ylabel="Value")
-    return ax
-
-
-def plot_similarity(matrix: np.ndarray, ax: Axes) -> Axes:
-    """Draw the cosine similarity of every two rows; none may be all zero."""
-    rows = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
-    plot_matrix(rows @ rows.T, ax)
-    ax.set(xlabel="Position", aspect="equal")
-    ax.images[0].colorbar.set_label("Cosine similarity")
-    return ax
-
-
 def check(
     answer: object,
     expected: object,
     hint: str = "",
     *,
+    inputs: Iterable[tuple] | None = None,
     mistakes: Iterable[tuple[object, str]] = (),
     tolerance: float = 1e-6,
 ) -> None:
@@ -267,28 +246,50 @@ def check(
         expected: The right value, or a function that takes the answer
             and tells whether it is right.
         hint: What to think of next, for any wrong answer.
-        mistakes: Pairs of a wrong value and the hint that fits it.
+        inputs: If the answer is a function: the arguments of each call.
+            `expected` is then the list of values that it should return.
+        mistakes: Pairs of a wrong value (or a function that recognizes
+            it) and the hint that fits it.
         tolerance: Absolute difference that still counts as right.
     """
-    if answer is ...:
-        print("Not answered yet: replace the dots, then run this again.")
-    elif _matches(answer, expected, tolerance):
-        print("Correct.")
-    else:
-        fitting = (h for v, h in mistakes if _matches(answer, v, tolerance))
-        print("Not yet. Hint:", next(fitting, hint))
+    try:
+        if inputs is not None and answer is not ...:
+            answer = [answer(*arguments) for arguments in inputs]
+        print(_reply(answer, expected, hint, mistakes, tolerance))
+    except Exception as error:  # whatever the reader's code may raise
+        said = f"{type(error).__name__}: {error}"
+        print(f"Not yet. Hint: {hint} (Your answer raised {said}.)")
+
+
+def _reply(
+    answer: object,
+    expected: object,
+    hint: str,
+    mistakes: Iterable[tuple[object, str]],
+    tolerance: float,
+) -> str:
+    parts = answer if isinstance(answer, list | tuple) else [answer]
+    if any(part is ... for part in parts):
+        return "Not answered yet: replace the dots, then run this again."
+    if _matches(answer, expected, tolerance):
+        return "Correct."
+    for wrong, fitting in mistakes:
+        if _matches(answer, wrong, tolerance):
+            return f"Not yet. Hint: {fitting}"
+    if isinstance(answer, str) and not isinstance(expected, str | Callable):
+        return f"Not yet. Hint: {answer!r} is text; give numbers. {hint}"
+    return f"Not yet. Hint: {hint}"
 
 
 def _matches(answer: object, expected: object, tolerance: float) -> bool:
-    try:
-        if callable(expected):
-            return bool(expected(answer))
-        if isinstance(expected, str):
-            return str(answer).strip().lower() == expected.lower()
-        return np.shape(answer) == np.shape(expected) and np.allclose(
-            answer, expected, rtol=0, atol=tolerance
-        )
-    except Exception as error:  # whatever the reader's code may raise
-        if callable(expected):
-            print(f"(It raised {type(error).__name__}: {error})")
+    """Whether they agree; an axis of length 1 more or less is no matter."""
+    if callable(expected):
+        return bool(expected(answer))
+    if isinstance(expected, str):
+        return str(answer).strip().lower() == expected.lower()
+    if answer is None or isinstance(answer, str):
         return False
+    answer, expected = np.squeeze(answer), np.squeeze(expected)
+    return answer.shape == expected.shape and np.allclose(
+        answer, expected, rtol=0, atol=tolerance
+    )
