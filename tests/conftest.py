@@ -1,18 +1,13 @@
 """What several test files share."""
 
 import json
-import os
 import sys
 from pathlib import Path
 
-import matplotlib
 import nbformat
 import pytest
 from hypothesis import settings
 
-os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
-matplotlib.use("agg")
 # The same examples each time, and no stopwatch: a busy machine is no bug.
 settings.register_profile("series", deadline=None, derandomize=True)
 settings.load_profile("series")
@@ -41,6 +36,23 @@ def run_cells(notebook: str, *cell_ids: str, **given: object) -> dict:
     for cell_id in cell_ids:
         exec(cells[cell_id].source, namespace)
     return namespace
+
+
+def run_up_to(notebook: str, last_cell: str, **given: object) -> dict:
+    """Run a notebook's code up to a cell, that one included.
+
+    Exercises stay open and solutions are left out, as a reader who
+    skips them would have it.
+    """
+    path = ROOT / "notebooks" / f"{notebook}.ipynb"
+    namespace: dict = dict(given)
+    for cell in nbformat.read(path, as_version=4).cells:
+        tags = cell.metadata.get("tags", ())
+        if cell.cell_type == "code" and "solution" not in tags:
+            exec(cell.source, namespace)
+        if cell.id == last_cell:
+            return namespace
+    raise KeyError(f"{notebook} has no cell {last_cell}")
 
 
 @pytest.fixture(scope="module")

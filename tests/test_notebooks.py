@@ -7,14 +7,15 @@ import nbformat
 import pytest
 from conftest import NOTEBOOKS, ROOT
 
-ALLOWED_TAGS = {
-    "nbval-ignore-output",
-    "predict",
-    "reveal",
-    "exercise",
-    "solution",
-}
-NUMPY_ONLY = ("01", "02", "03", "04")
+FOLDED = {"check", "drawing", "solution"}
+OTHER_TAGS = {"exercise", "nbval-ignore-output", "predict", "reveal"}
+KERAS = ("04", "05", "06", "08", "09")
+MAIN_LINE = ("01", "02", "03", "04", "05", "06")
+BEFORE = (
+    "**Before you begin**, clear the outputs: *Kernel > Restart Kernel and"
+    " Clear Outputs of All Cells*. Then each answer waits until you run its"
+    " cell."
+)
 KILOBYTES = 400  # wanted: 300; above this, a figure is too large
 LINES_OF_A_CELL = 15
 
@@ -46,8 +47,9 @@ def headings(notebook):
     return re.findall(r"^(#{1,6}) (.+)$", lines, re.MULTILINE)
 
 
-def test_there_are_notebooks():
-    assert len(NOTEBOOKS) >= 3
+def test_there_are_ten_notebooks():
+    numbers = [path.name[:3] for path in NOTEBOOKS]
+    assert numbers == [f"{number:02}_" for number in range(1, 11)]
 
 
 def test_format_and_kernel(notebook):
@@ -81,9 +83,20 @@ def test_every_output_is_compared_except_widgets(notebook):
             assert not cell.outputs, f"{cell.id} stores what no test compares"
 
 
-def test_only_known_tags(notebook):
+def test_tags_are_known_and_what_is_no_lesson_is_folded(notebook):
     for cell in notebook.cells:
-        assert tags(cell) <= ALLOWED_TAGS, cell.id
+        assert tags(cell) <= FOLDED | OTHER_TAGS, cell.id
+        folded = cell.metadata.get("jupyter", {}).get("source_hidden", False)
+        is_code = cell.cell_type == "code"
+        assert folded == (is_code and bool(tags(cell) & FOLDED)), cell.id
+        assert "outputs_hidden" not in cell.metadata.get("jupyter", {})
+
+
+def test_folded_cells_begin_with_a_line_that_names_them(notebook):
+    for cell in code(notebook):
+        if tags(cell) & {"check", "drawing"}:
+            first = cell.source.splitlines()[0]
+            assert re.match(r"(# \w+ \w+|def \w+\()", first), cell.id
 
 
 def test_cells_are_short_and_end_in_no_semicolon(notebook):
@@ -127,7 +140,7 @@ def test_has_the_parts_that_a_reader_expects(notebook):
         "**What you need**",
     ):
         assert part in first
-    assert re.search(r"\d+ minutes", first)
+    assert BEFORE in notebook.cells[1].source
     titles = [title for level, title in headings(notebook) if level == "##"]
     assert titles[-3:] == ["Exercises", "Recap", "Further reading"]
 
@@ -140,17 +153,33 @@ def test_headings_are_in_order(notebook):
         assert after <= before + 1
 
 
-def test_exercises_have_checks_and_solutions(notebook):
-    exercises = [c for c in code(notebook) if "exercise" in tags(c)]
-    solutions = [c for c in code(notebook) if "solution" in tags(c)]
-    assert len(exercises) >= 3
-    assert len(solutions) >= len(exercises)
-    for cell in solutions:
-        assert cell.metadata.jupyter.source_hidden, cell.id
-        text = "".join(output.get("text", "") for output in cell.outputs)
-        assert "Not yet" not in text, cell.id
-    correct = sum("Correct." in str(cell.outputs) for cell in solutions)
-    assert correct >= len(exercises)
+def test_minutes_are_one_sitting(notebook, path):
+    minutes = int(re.search(r"(\d+) minutes", notebook.cells[1].source)[1])
+    assert 20 <= minutes <= (60 if path.name[:2] in MAIN_LINE else 75)
+
+
+def test_each_exercise_has_a_check_an_answer_and_a_solution(notebook):
+    cells = {cell.id: cell for cell in notebook.cells}
+    numbers = [
+        int(name.removeprefix("exercise-"))
+        for name in cells
+        if re.fullmatch(r"exercise-\d+", name)
+    ]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert len(numbers) >= 3
+    for number in numbers:
+        names = ("exercise", "check", "answer", "solution")
+        task, check, answer, solution = (cells[f"{n}-{number}"] for n in names)
+        assert f"### Exercise {number}. " in task.source
+        assert check.source.startswith(f"def check_{number}(answer"), check.id
+        assert "..." in answer.source
+        assert len(answer.source.splitlines()) <= 6, answer.id
+        called = f"check_{number}("
+        assert called in answer.source
+        assert called in solution.source
+        assert "Not answered yet" in str(answer.outputs), answer.id
+        assert "Correct." in str(solution.outputs), solution.id
+        assert "Not yet" not in str(solution.outputs), solution.id
 
 
 def test_predictions_are_followed_by_their_answer(notebook):
@@ -188,7 +217,7 @@ def test_is_small(path):
 
 
 def test_numpy_notebooks_never_name_tensorflow_in_code(notebook, path):
-    if path.name[:2] in NUMPY_ONLY:
+    if path.name[:2] not in KERAS:
         for cell in code(notebook):
             imported = r"^\s*(import|from) (tensorflow|keras)"
             assert not re.search(imported, cell.source, re.M), cell.id
@@ -205,6 +234,6 @@ def test_readme_lists_exactly_the_notebooks_there_are():
         text = "\n".join(cell.source for cell in first)
         title = f"{path.name[:2]} {text.splitlines()[0].removeprefix('# ')}"
         minutes = re.search(r"(\d+) minutes", text)[1]
-        tensorflow = "no" if path.name[:2] in NUMPY_ONLY else "yes"
+        tensorflow = "yes" if path.name[:2] in KERAS else "no"
         told.append((title, path.name, minutes, tensorflow))
     assert listed == told

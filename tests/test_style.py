@@ -7,36 +7,39 @@ from pathlib import Path
 
 import pytest
 import yaml
+from conftest import ROOT
+from test_environment import tracked_files
 
-ROOT = Path(__file__).parent.parent
 CONFIG = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())
-HOOKS = [hook for repo in CONFIG["repos"] for hook in repo["hooks"]]
-ENDINGS = {
-    "ruff-check": (".py", ".ipynb"),
-    "ruff-format": (".py", ".ipynb"),
-    "nbstripout": (".ipynb",),
-    "codespell": (".py", ".ipynb", ".md", ".toml", ".yml", ".json", ".css"),
+HOOKS = {
+    hook["id"]: hook for repo in CONFIG["repos"] for hook in repo["hooks"]
+}
+PYTHON, NOTEBOOK = {".py"}, {".ipynb"}
+CHECKED = {
+    "ruff-check": PYTHON | NOTEBOOK,
+    "ruff-format": PYTHON | NOTEBOOK,
+    "nbstripout": NOTEBOOK,
 }
 
 
-def files(endings: tuple[str, ...]) -> list[str]:
-    folders = [ROOT, *(ROOT / name for name in FOLDERS)]
-    found = [p for folder in folders for p in folder.glob("*")]
-    return sorted(str(p) for p in found if p.suffix in endings)
+def is_text(path: Path) -> bool:
+    return b"\0" not in path.read_bytes()
 
 
-FOLDERS = ("notebooks", "tests", "workshop", ".github/workflows", ".jupyter")
-
-
-@pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook["id"])
+@pytest.mark.parametrize("hook", HOOKS)
 def test_hook_passes(hook):
-    words = shlex.split(hook["entry"])
+    words = shlex.split(HOOKS[hook]["entry"])
     assert words[:2] == ["uv", "run"]
     # The same tool, from the environment that this test runs in.
     command = [str(Path(sys.executable).parent / words[2]), *words[3:]]
-    checked = files(ENDINGS[hook["id"]])
-    assert checked
+    endings = CHECKED.get(hook)
+    files = [
+        str(path)
+        for path in tracked_files()
+        if (path.suffix in endings if endings else is_text(path))
+    ]
+    assert files
     done = subprocess.run(
-        command + checked, cwd=ROOT, capture_output=True, text=True
+        command + files, cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,94 @@
+"""A number in the prose of a notebook stands in its code or its outputs."""
+
+import re
+from decimal import Decimal
+
+import nbformat
+import pytest
+from conftest import NOTEBOOKS
+
+# What looks like a number and is none of ours: links, code, years, names.
+NOT_OURS = (
+    r"\]\([^)]*\)",  # where a link leads
+    r"`[^`]*`",
+    r"(?:\b[A-Z]\w+,?|al\.|\bin|\bof|\(|since) ?(19|20)\d\d\b(?! pos)",
+    r"[Ss]ections? [A-Z\d.]+( (and|to) [\d.]+)?|[Aa]ppendix [A-Z.\d]+",
+    r"[Tt]ables? \d+(\.\d+)?|[Pp]ull \d+|\w+#\d+|arXiv[: ]\d+\.\d+",
+    r"\b(float|bfloat|int|complex)\d+|Python 3\.\d+|NumPy \d(\.\d+)*",
+)
+SEPARATOR = r"(?:(?<=\d)(?:\\,|[,\u00a0\u202f ])(?=\d{3}(?!\d)))"
+NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+
+
+def numbers(text: str) -> set[str]:
+    joined = re.sub(SEPARATOR, "", text)
+    return set(NUMBER.findall(joined.replace("_", "")))
+
+
+def claims(text: str) -> set[str]:
+    """Numbers that could be wrong: with a point, or of three digits."""
+    for pattern in NOT_OURS:
+        text = re.sub(pattern, " ", text)
+    found = numbers(text.replace("{,}", ","))
+    return {n for n in found if "." in n or len(n) >= 3}
+
+
+def evidence(notebook) -> list[Decimal]:
+    texts = []
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            texts.append(cell.source)
+            for output in cell.outputs:
+                texts.append(output.get("text", ""))
+                texts.append(output.get("data", {}).get("text/plain", ""))
+    return [Decimal(n) for n in numbers("\n".join(map(str, texts)))]
+
+
+def is_rounded(claim: str, values: list[Decimal]) -> bool:
+    """Whether a value, or it as per cent, rounds to the claim."""
+    wanted = Decimal(claim)
+    last = Decimal(1).scaleb(wanted.as_tuple().exponent)
+    return any(
+        abs(abs(value) * factor - wanted) * 2 <= last
+        for value in values
+        for factor in (1, 100)
+    )
+
+
+def unfounded(notebook) -> dict[str, set[str]]:
+    values = evidence(notebook)
+    missing = {
+        cell.id: {n for n in claims(cell.source) if not is_rounded(n, values)}
+        for cell in notebook.cells
+        if cell.cell_type == "markdown"
+    }
+    return {cell: found for cell, found in missing.items() if found}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_number_in_prose_is_on_the_page(path):
+    assert unfounded(nbformat.read(path, as_version=4)) == {}
+
+
+@pytest.mark.parametrize(
+    ("prose", "output", "missing"),
+    [
+        ("The last is 60 611 positions.", "60611.48", set()),
+        ("The last is 60 612 positions.", "60611.48", {"60612"}),
+        ("It is 0.142 apart.", "0.1419", set()),
+        ("It is 0.143 apart.", "0.1419", {"0.143"}),
+        ("About 97.5 % are right.", "0.975", set()),
+        ("It holds $10\\,000$ rows.", "n = 9999", {"10000"}),
+        ("Over 2000 positions.", "", {"2000"}),
+        ("Vaswani et al. 2017, section 3.5, `f(512)`.", "", set()),
+        ("Pair 12 of 99.", "", set()),
+    ],
+)
+def test_the_test_itself(prose, output, missing):
+    notebook = nbformat.v4.new_notebook()
+    shown = nbformat.v4.new_output("stream", text=output)
+    notebook.cells = [
+        nbformat.v4.new_markdown_cell(prose, id="prose"),
+        nbformat.v4.new_code_cell("1", outputs=[shown]),
+    ]
+    assert unfounded(notebook).get("prose", set()) == missing
