@@ -1,11 +1,11 @@
 """The drawing and exercise helpers, on the data of what they draw."""
 
 import io
+from base64 import b64decode
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from matplotlib.colors import to_rgb
 from PIL import Image
 
 import posenc_helpers as helpers
@@ -52,82 +52,93 @@ def test_heatmap_refuses_an_unknown_orientation(ax):
         helpers.plot_matrix(MATRIX, ax, positions_along="z")
 
 
-def test_columns_are_drawn_against_position(ax):
-    assert helpers.plot_columns(MATRIX, [2, 0], ax) is ax
-    for line, column in zip(ax.lines, [2, 0], strict=True):
-        assert line.get_xdata().tolist() == [0, 1]
-        assert np.array_equal(line.get_ydata(), MATRIX[:, column])
-    labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels == ["column 2", "column 0"]
-    assert ax.get_xlabel() == "Position"
-
-
-def test_rows_are_drawn_against_column(ax):
-    assert helpers.plot_rows(MATRIX, iter([1]), ax) is ax
-    (line,) = ax.lines
-    assert line.get_xdata().tolist() == [0, 1, 2]
-    assert np.array_equal(line.get_ydata(), MATRIX[1])
-    assert ax.get_xlabel() == "Column"
-
-
-def test_lines_are_told_apart_by_ordered_colors(ax):
-    helpers.plot_columns(MATRIX, range(3), ax)
-    colors = [to_rgb(line.get_color()) for line in ax.lines]
-    lightness = [np.dot(color, [0.2126, 0.7152, 0.0722]) for color in colors]
-    assert lightness == sorted(lightness)
-    assert len(set(colors)) == 3
-
-
-def test_similarity_is_the_cosine_of_the_angle_between_rows(ax):
-    rows = np.array([[3.0, 0.0], [0.0, 0.1], [5.0, 5.0]])
-    assert helpers.plot_similarity(rows, ax) is ax
-    drawn = ax.images[0].get_array()
-    half = np.sqrt(0.5)
-    expected = [[1, 0, half], [0, 1, half], [half, half, 1]]
-    np.testing.assert_allclose(drawn, expected, atol=1e-15)
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("Position", "Position")
-    assert ax.images[0].colorbar.ax.get_ylabel() == "Cosine similarity"
-
-
-def test_show_displays_once_with_alt_text_and_closes(ax, monkeypatch):
-    helpers.plot_matrix(MATRIX, ax)
-    shown = []
+@pytest.fixture
+def shown(monkeypatch):
+    """What `show` hands to the notebook."""
+    calls = []
     monkeypatch.setattr(
-        helpers, "display", lambda data, **how: shown.append((data, how))
+        helpers, "display", lambda data, **how: calls.append((data, how))
     )
+    return calls
+
+
+def picture_of(shown) -> Image.Image:
+    ((data, _),) = shown
+    assert isinstance(data["image/png"], str), "bytes break in Pyodide"
+    return Image.open(io.BytesIO(b64decode(data["image/png"])))
+
+
+def colors_of(picture) -> np.ndarray:
+    found = picture.convert("RGB").getcolors(1 << 22)
+    return np.array([color for _, color in found])
+
+
+def test_show_displays_once_with_alt_text_and_closes(ax, shown):
+    helpers.plot_matrix(MATRIX, ax)
     assert helpers.show(ax.figure, alt="Three columns of colors.") is None
     ((data, how),) = shown
+    assert how["raw"] is True
     assert how["metadata"]["image/png"]["alt"] == "Three columns of colors."
     assert data["text/plain"].startswith("<Figure size ")
-    picture = Image.open(io.BytesIO(data["image/png"])).convert("RGB")
-    colors = {color for _, color in picture.getcolors(1 << 20)}
-    red = tuple(int(255 * part) for part in plt.get_cmap("RdBu_r")(1.0)[:3])
-    assert min(np.abs(np.subtract(c, red)).max() for c in colors) <= 6
     assert ax.figure.number not in plt.get_fignums()
 
 
-def test_a_rare_color_arrives_as_it_is(ax, monkeypatch):
+def test_show_draws_at_twice_the_density(ax, shown):
+    ax.figure.set_size_inches(6, 2)
+    ax.text(0.5, 0.5, "wide enough")
+    helpers.show(ax.figure, alt="An empty frame with a few words.")
+    picture = picture_of(shown)
+    assert 1_150 < picture.width < 1_250  # 6 inches, less or more a margin
+    assert 370 < picture.height < 430
+    half = shown[0][1]["metadata"]["image/png"]["width"]
+    assert half == picture.width // 2
+
+
+def test_show_keeps_a_figure_small(ax, shown):
+    ax.imshow(np.random.default_rng(0).random((9, 9)))
+    helpers.show(ax.figure, alt="Squares of many different colors.")
+    picture = picture_of(shown)
+    assert picture.format == "PNG"
+    assert picture.mode == "P"
+    assert len(colors_of(picture)) <= 128
+    assert len(b64decode(shown[0][0]["image/png"])) < 30_000
+
+
+def test_show_keeps_the_colors_of_a_map(ax, shown):
+    helpers.plot_matrix(MATRIX, ax)
+    helpers.show(ax.figure, alt="Three columns of colors.")
+    red = [int(255 * part) for part in plt.get_cmap("RdBu_r")(1.0)[:3]]
+    apart = np.abs(colors_of(picture_of(shown)) - red).max(axis=1)
+    assert apart.min() <= 6
+
+
+def test_a_rare_color_arrives_as_it_is(ax, shown):
     """An orange dot among many blues, which a palette could swallow."""
     wave = np.sin(np.arange(450) / 9) ** 2 * np.cos(np.arange(450))
     ax.plot(wave, color="#3f90da", linewidth=0.9)
     ax.plot(377, 0, "o", color="#ffa90e")
-    shown = []
-    monkeypatch.setattr(
-        helpers, "display", lambda data, **how: shown.append(data)
-    )
     helpers.show(ax.figure, alt="A wave with a dot.")
-    picture = Image.open(io.BytesIO(shown[0]["image/png"])).convert("RGB")
-    colors = np.array([color for _, color in picture.getcolors(1 << 20)])
-    orange = np.array([0xFF, 0xA9, 0x0E])
-    assert np.abs(colors - orange).max(axis=1).min() <= 10
+    orange = [0xFF, 0xA9, 0x0E]
+    apart = np.abs(colors_of(picture_of(shown)) - orange).max(axis=1)
+    assert apart.min() <= 10
 
 
 def test_the_style_is_set():
     with plt.rc_context():
         helpers.use_series_style()
-        assert plt.rcParams["figure.constrained_layout.use"]
-        first = plt.rcParams["axes.prop_cycle"].by_key()["color"][0]
+        style = plt.rcParams
+        assert style["figure.constrained_layout.use"]
+        first = style["axes.prop_cycle"].by_key()["color"][0]
         assert first.lower() == "#3f90da"  # petroff10
+        assert (style["figure.dpi"], style["font.size"]) == (100, 11)
+        assert style["axes.titlesize"] == 12
+        sides = ("top", "right", "left", "bottom")
+        assert [style[f"axes.spines.{side}"] for side in sides] == [
+            False,
+            False,
+            True,
+            True,
+        ]
 
 
 def reply(capsys, *arguments, **options) -> str:
@@ -135,8 +146,20 @@ def reply(capsys, *arguments, **options) -> str:
     return capsys.readouterr().out
 
 
-def test_check_asks_for_an_answer(capsys):
-    assert reply(capsys, ..., 5, "hint").startswith("Not answered yet")
+def divisible_by_4(number):
+    return number % 4 == 0
+
+
+def name_of(value) -> str:
+    """A test's name: a function has an address in its `repr`."""
+    return value.__name__ if callable(value) else repr(value)
+
+
+@pytest.mark.parametrize("answer", [..., (1, ...), [..., 2]], ids=repr)
+def test_check_asks_for_an_answer(capsys, answer):
+    said = "Not answered yet: replace the dots, then run this again.\n"
+    assert reply(capsys, answer, 5, "hint") == said
+    assert reply(capsys, answer, divisible_by_4, "hint") == said
 
 
 @pytest.mark.parametrize(
@@ -144,11 +167,16 @@ def test_check_asks_for_an_answer(capsys):
     [
         (2, 2.0000001),
         ([1, 2], np.array([1.0, 2.0])),
+        (np.array([3.0]), 3),
+        (3, [3.0]),
+        ([[1, 2]], [1, 2]),
+        ([[1], [2]], [1, 2]),
+        (1 + 2j, np.array([1 + 2j])),
         (" Sine ", "sine"),
-        (8, lambda x: x % 4 == 0),
+        (8, divisible_by_4),
         (np.True_, True),
     ],
-    ids=repr,
+    ids=name_of,
 )
 def test_check_accepts(capsys, answer, expected):
     assert reply(capsys, answer, expected, "hint") == "Correct.\n"
@@ -158,18 +186,28 @@ def test_check_accepts(capsys, answer, expected):
     ("answer", "expected"),
     [
         (3, 2),
+        (1_000_000.1, 1_000_000),  # the tolerance is absolute
         ([1, 2, 3], [1, 2]),
-        ([[1, 2]], [1, 2]),
+        ([[1, 2], [1, 2]], [1, 2]),
         ("cosine", "sine"),
-        ("three", 3),
         (None, 3),
-        (7, lambda x: x % 4 == 0),
+        (["three"], 3),
+        (7, divisible_by_4),
         (float("nan"), 1),
     ],
-    ids=repr,
+    ids=name_of,
 )
 def test_check_answers_with_the_hint(capsys, answer, expected):
-    assert "Not yet. Hint: look" in reply(capsys, answer, expected, "look")
+    assert reply(capsys, answer, expected, "look") == "Not yet. Hint: look\n"
+
+
+def test_check_tells_when_text_came(capsys):
+    said = reply(capsys, "three", 3, "count them")
+    assert said == (
+        "Not yet. Hint: 'three' is text; give numbers. count them\n"
+    )
+    assert "is text" not in reply(capsys, "x", "y", "look")
+    assert "is text" not in reply(capsys, "x", str.isupper, "look")
 
 
 def test_check_knows_typical_mistakes(capsys):
@@ -178,12 +216,51 @@ def test_check_knows_typical_mistakes(capsys):
     assert said == "Not yet. Hint: that is the row\n"
 
 
+def test_check_recognizes_a_mistake_by_a_function(capsys):
+    mistakes = [(divisible_by_4, "too even")]
+    said = reply(capsys, 8, 2, "look", mistakes=mistakes)
+    assert said == "Not yet. Hint: too even\n"
+    assert "look" in reply(capsys, 7, 2, "look", mistakes=mistakes)
+
+
 def test_check_survives_an_answer_that_raises(capsys):
     said = reply(capsys, "x", lambda answer: answer / 2, "give a number")
-    assert "TypeError" in said
-    assert "give a number" in said
+    assert said.startswith("Not yet. Hint: give a number (Your answer raised")
+    assert "TypeError: unsupported operand" in said
 
 
 def test_check_honors_the_tolerance(capsys):
     assert "Correct" in reply(capsys, 3.14, np.pi, "hint", tolerance=0.01)
     assert "Not yet" in reply(capsys, 3.1, np.pi, "hint", tolerance=0.01)
+    assert "Correct" in reply(capsys, 1 + 9e-7, 1, "hint")
+    assert "Not yet" in reply(capsys, 1 + 2e-6, 1, "hint")
+    near = [(3.1, "near")]
+    said = reply(capsys, 3.105, np.pi, "hint", tolerance=0.01, mistakes=near)
+    assert "near" in said
+
+
+def test_check_calls_a_function_with_single_numbers(capsys):
+    inputs, values = [(0, 1), (4, 2), (9, 3)], [1, 6, 12]
+    seen = []
+
+    def add(first, second):
+        seen.append((first, second))
+        return first + second
+
+    assert reply(capsys, add, values, inputs=inputs) == "Correct.\n"
+    assert seen == inputs
+    wrong = reply(capsys, lambda a, b: a - b, values, "add", inputs=inputs)
+    assert wrong == "Not yet. Hint: add\n"
+
+
+def test_check_waits_for_a_function_without_a_body(capsys):
+    for answer in (..., lambda number: ...):
+        said = reply(capsys, answer, [2], "hint", inputs=[(1,)])
+        assert said.startswith("Not answered yet")
+
+
+def test_check_says_what_a_function_raised(capsys):
+    said = reply(capsys, 5, [2], "give a function", inputs=[(1,)])
+    assert "Hint: give a function (Your answer raised TypeError" in said
+    said = reply(capsys, lambda x: x / 0, [2], "hint", inputs=[(1,)])
+    assert "ZeroDivisionError: division by zero" in said

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import ClassVar
 
 import mpmath
 import numpy as np
@@ -11,6 +13,7 @@ from conftest import run_cells
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import posenc_helpers
 from posenc_helpers import angular_frequencies, position_encoding
 
 widths = st.integers(1, 130)
@@ -120,29 +123,106 @@ def test_shape_and_range(length, d_model):
     assert np.abs(encoding).max(initial=0) <= 1 + 1e-15
 
 
-@given(length=lengths, more=lengths, d_model=widths, start=starts)
-def test_longer_tables_begin_with_shorter_ones(length, more, d_model, start):
-    short = position_encoding(length, d_model, start_index=start)
-    long = position_encoding(length + more, d_model, start_index=start)
+dtypes = st.sampled_from([np.float32, np.float64])
+
+
+@given(
+    length=lengths, more=lengths, d_model=widths, start=starts, dtype=dtypes
+)
+def test_longer_tables_begin_with_shorter_ones(
+    length, more, d_model, start, dtype
+):
+    how = {"start_index": start, "dtype": dtype}
+    short = position_encoding(length, d_model, **how)
+    long = position_encoding(length + more, d_model, **how)
     assert short.tobytes() == long[:length].tobytes()
 
 
-@given(length=lengths, skip=lengths, d_model=widths, start=starts)
+@given(
+    length=lengths, skip=lengths, d_model=widths, start=starts, dtype=dtypes
+)
 def test_start_index_gives_rows_of_the_long_table(
-    length, skip, d_model, start
+    length, skip, d_model, start, dtype
 ):
-    long = position_encoding(skip + length, d_model, start_index=start)
-    rows = position_encoding(length, d_model, start_index=start + skip)
+    long = position_encoding(
+        skip + length, d_model, start_index=start, dtype=dtype
+    )
+    rows = position_encoding(
+        length, d_model, start_index=start + skip, dtype=dtype
+    )
     assert rows.tobytes() == long[skip:].tobytes()
 
 
+@pytest.mark.parametrize("cores", [None, 1, 2, 3, 8, 64])
 @pytest.mark.parametrize("start", [0, 1, 4_321])
-def test_a_large_table_begins_with_the_small_one(start):
+def test_a_large_table_begins_with_the_small_one(start, cores, monkeypatch):
     """The large one is filled in threads, the small one is not."""
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
     large = position_encoding(9_001, 130, start_index=start)
-    for first in (0, 4_490, 8_990):
+    for first in (0, 1_120, 3_000, 4_490, 8_990):
         rows = position_encoding(11, 130, start_index=start + first)
         assert rows.tobytes() == large[first : first + 11].tobytes()
+
+
+@pytest.mark.parametrize("shape", [(1, 2**20), (3, 2**19), (2**20, 1)])
+def test_large_tables_of_odd_shapes(shape, monkeypatch):
+    """Fewer rows than cores, or a single column."""
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    table = position_encoding(*shape, start_index=5)
+    angles = np.outer(
+        np.arange(5, 5 + shape[0]), angular_frequencies(shape[1])
+    )
+    np.testing.assert_allclose(table[:, 0::2], np.sin(angles), atol=1e-9)
+
+
+class Pool(ThreadPoolExecutor):
+    """A pool that tells how many threads it was made with."""
+
+    asked: ClassVar[list[int]] = []
+
+    def __init__(self, threads):
+        self.asked.append(threads)
+        super().__init__(threads)
+
+
+@pytest.mark.parametrize(
+    ("cores", "rows", "threads"),
+    [
+        (None, 16_384, []),  # not known: as on a single core
+        (1, 16_384, []),
+        (2, 16_384, [2]),
+        (64, 16_384, [8]),
+        (2, 16_383, []),  # a small table is not worth a thread
+    ],
+)
+def test_threads(cores, rows, threads, monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    monkeypatch.setattr("posenc_helpers.ThreadPoolExecutor", Pool)
+    monkeypatch.setattr(Pool, "asked", [])
+    position_encoding(rows, 64, dtype=np.float32)
+    assert Pool.asked == threads
+
+
+def test_sines_are_few(monkeypatch):
+    """One block, and a turn and its step for each thread and chain."""
+    rows = []
+
+    def counted(positions, frequencies):
+        rows.append(np.size(positions))
+        return clock_hands(positions, frequencies)
+
+    clock_hands = posenc_helpers._clock_hands
+    monkeypatch.setattr(posenc_helpers, "_clock_hands", counted)
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    position_encoding(32_768, 32)
+    assert sum(rows) <= 100
+
+
+def test_chained_turns_keep_the_length_of_a_hand():
+    """Over whole chains, at every pair; 4e-15 is 16 rounding errors."""
+    table = position_encoding(2_000, 512, start_index=700)
+    norms = np.hypot(table[:, 0::2], table[:, 1::2])
+    assert np.abs(norms - 1).max() < 4e-15
 
 
 def test_buffer_size_of_numpy_is_left_as_it_was():
@@ -297,20 +377,6 @@ def test_the_other_encodings_of_notebook_02_are_what_it_says():
     )
     gap = np.abs(built["tensor2tensor"](100, 512) - sorted_columns).max()
     assert round(gap, 3) == 0.142
-
-
-def test_the_fast_form_of_notebook_03_is_the_helper():
-    built = run_cells("03_reading_the_matrix", "setup", "fast")
-    fast = built["fast_encoding"](1024, 64)
-    ours = position_encoding(1024, 64, dtype=np.float32)
-    np.testing.assert_allclose(fast, ours, rtol=0, atol=6e-8)
-
-
-def test_the_shift_matrix_of_notebook_03_shifts():
-    built = run_cells("03_reading_the_matrix", "setup", "shift-matrix")
-    moved = position_encoding(20, 32) @ built["shift_matrix"](500, 32)
-    expected = position_encoding(20, 32, start_index=500)
-    np.testing.assert_allclose(moved, expected, atol=1e-12)
 
 
 def test_the_clock_hands_of_notebook_01_are_an_encoding():
