@@ -1,19 +1,21 @@
 """Keras 3 layers that tell a model where each word stands.
 
-Notebook 05 builds all three. The sines and cosines come from
+Notebook 04 builds all three, for Keras on TensorFlow. The sines come from
 `posenc_helpers.position_encoding`, which notebook 02 builds.
 """
 
-from contextlib import nullcontext
+from numbers import Integral
+from typing import Any
 
 import keras
+import tensorflow as tf
 from keras import ops
 
 from posenc_helpers import angular_frequencies, position_encoding
 
-ON_TENSORFLOW = keras.config.backend() == "tensorflow"
-if ON_TENSORFLOW:
-    import tensorflow as tf
+Tensor = Any  # or an array: whatever Keras takes for a tensor
+Shape = tuple[int | None, ...]
+SIZES = ("sequence_length", "vocab_size", "output_dim")
 
 registered = keras.saving.register_keras_serializable(package="posenc")
 
@@ -26,7 +28,7 @@ def _positive_int(name: str, value: object) -> int:
     return int(value)
 
 
-def _sinusoids(shape: tuple[int, int], dtype: str | None = None):
+def _sinusoids(shape: tuple[int, int], dtype: str | None = None) -> Tensor:
     """Initializer: float64 angles whatever the dtype, then one cast."""
     return ops.cast(position_encoding(*shape), dtype)
 
@@ -34,33 +36,30 @@ def _sinusoids(shape: tuple[int, int], dtype: str | None = None):
 class _PositionLayer(keras.Layer):
     """Turns away input that Keras would misread or silently convert."""
 
-    wanted = ("int", 2, "word ids, integers of shape [batch, seq_len]")
+    kind, rank = "int", 2
+    wanted = "word ids, integers of shape [batch, seq_len]"
 
-    def __call__(self, inputs, *args, **kwargs):
+    def __call__(self, inputs: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         # Not in `call`: by then Keras has taken lists apart.
         if advice := self._advice(inputs):
-            raise ValueError(f"{self.name} takes {self.wanted[2]}. {advice}")
+            raise ValueError(f"{self.name} takes {self.wanted}. {advice}")
         return super().__call__(inputs, *args, **kwargs)
 
-    def _advice(self, inputs) -> str | None:
-        kind, rank, _ = self.wanted
+    def _advice(self, inputs: Tensor) -> str:
         dtype = getattr(inputs, "dtype", type(inputs).__name__)
         dtype = getattr(dtype, "name", dtype)
         if dtype.startswith(("str", "bytes", "object")):
             return "This is text: use keras.layers.TextVectorization first."
         if not hasattr(inputs, "dtype"):
             return f"This is a {dtype}: use keras.ops.convert_to_tensor first."
-        is_ragged = getattr(inputs, "ragged", hasattr(inputs, "ragged_rank"))
-        if is_ragged:
+        if getattr(inputs, "ragged", hasattr(inputs, "ragged_rank")):
             return "This is ragged: call .to_tensor() on it first."
-        if kind not in dtype:
-            want = f"{kind}32"
-            return f"This is {dtype}: cast it, or keras.Input(dtype='{want}')."
-        if len(inputs.shape) != rank:
-            return (
-                f"This has shape {tuple(inputs.shape)}: add or drop an axis."
-            )
-        return None
+        if self.kind not in dtype:
+            wish = f"cast it, or keras.Input(dtype='{self.kind}32')"
+            return f"This is {dtype}: {wish}."
+        shape = tuple(inputs.shape)
+        fits = len(shape) == self.rank
+        return "" if fits else f"This has shape {shape}: add or drop an axis."
 
 
 @registered
@@ -87,10 +86,9 @@ class PositionEmbeddingLayer(_PositionLayer):
     Raises:
         ValueError: If the input is longer than the table, or no tensor of
             ids. `tf.errors.InvalidArgumentError` if the length is known
-            only when a graph runs, or if an id is not in the table. Code
-            compiled by XLA (`jit_compile=True`) cannot raise for an id:
-            there, ids past the table silently read its last row, and
-            negative ids count back from its end.
+            only when a graph runs, or if an id is not in the table; under
+            XLA (`jit_compile=True`) an id past the table silently reads
+            its last row instead, and a negative one counts from its end.
 
     Example:
     >>> layer = PositionEmbeddingLayer(5, vocab_size=10, output_dim=6)
@@ -111,26 +109,22 @@ class PositionEmbeddingLayer(_PositionLayer):
         vocab_size: int,
         output_dim: int,
         mask_zero: bool = False,
-        **kwargs,
-    ):
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
-        length = _positive_int("sequence_length", sequence_length)
-        self.sequence_length = length
-        self.vocab_size = _positive_int("vocab_size", vocab_size)
-        self.output_dim = _positive_int("output_dim", output_dim)
+        given = (sequence_length, vocab_size, output_dim)
+        sizes = map(_positive_int, SIZES, given)
+        self.sequence_length, self.vocab_size, self.output_dim = sizes
         self.mask_zero = mask_zero
         self.supports_masking = True
 
-    def build(self, input_shape):
+    def build(self, input_shape: Shape) -> None:
         self.compute_output_shape(input_shape)
-        self.word_table = self._add_table(
-            "word_table", self.vocab_size, self.learned_words
-        )
-        self.position_table = self._add_table(
-            "position_table", self.sequence_length, self.learned_positions
-        )
+        add, length = self._add_table, self.sequence_length
+        self.word_table = add("word", self.vocab_size, self.learned_words)
+        self.position_table = add("position", length, self.learned_positions)
 
-    def _add_table(self, name: str, rows: int, learned: bool):
+    def _add_table(self, what: str, rows: int, learned: bool) -> Tensor:
         # A weight with `trainable=False` stays frozen. A layer would thaw
         # at `model.trainable = True`. No autocast: it is the sum that is
         # rounded, once, and not each table.
@@ -139,40 +133,37 @@ class PositionEmbeddingLayer(_PositionLayer):
             initializer="uniform" if learned else _sinusoids,
             trainable=learned,
             autocast=False,
-            name=name,
+            name=f"{what}_table",
         )
 
-    def call(self, inputs):
+    def call(self, inputs: Tensor) -> Tensor:
         self.compute_output_shape(inputs.shape)
-        ids = self._checked(inputs) if ON_TENSORFLOW else inputs
+        ids = self._checked(inputs)
         words = ops.take(self.word_table, ids, axis=0)
         size = (ops.shape(ids)[1], self.output_dim)
-        table = ops.convert_to_tensor(self.position_table)
-        positions = ops.slice(table, (0, 0), size)
+        positions = ops.slice(self.position_table, (0, 0), size)
         return ops.cast(words + positions, self.compute_dtype)
 
-    def _checked(self, inputs):
+    def _checked(self, inputs: Tensor) -> Tensor:
         """The ids; an error if they do not fit, known only at run time."""
         ids = ops.cast(inputs, "int64")
         low, high = tf.reduce_min(ids), tf.reduce_max(ids)
         length = tf.shape(ids)[1]
         fits = (low >= 0) & (high < self.vocab_size)
+        fits &= length <= self.sequence_length
         message = (
-            f"ids must be 0 to {self.vocab_size - 1} (vocab_size - 1), at most"
-            f" {self.sequence_length} in a row (sequence_length); the lowest,"
-            " the highest and their number in a row are"
+            f"ids must be below vocab_size={self.vocab_size}, not negative, at"
+            f" most sequence_length={self.sequence_length} in a row; lowest,"
+            " highest and number in a row are"
         )
-        check = tf.debugging.Assert(
-            fits & (length <= self.sequence_length),
-            [message, low, high, length],
-        )
+        check = tf.debugging.Assert(fits, [message, low, high, length])
         with tf.control_dependencies([check]):
             return tf.identity(ids)
 
-    def compute_mask(self, inputs, previous_mask=None):
-        return ops.not_equal(inputs, 0) if self.mask_zero else previous_mask
+    def compute_mask(self, inputs: Tensor, mask: Tensor = None) -> Tensor:
+        return ops.not_equal(inputs, 0) if self.mask_zero else mask
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
         length = input_shape[1]
         if length is not None and length > self.sequence_length:
             raise ValueError(
@@ -181,9 +172,8 @@ class PositionEmbeddingLayer(_PositionLayer):
             )
         return (*input_shape, self.output_dim)
 
-    def get_config(self):
-        names = ("sequence_length", "vocab_size", "output_dim", "mask_zero")
-        own = {name: getattr(self, name) for name in names}
+    def get_config(self) -> dict[str, Any]:
+        own = {name: getattr(self, name) for name in (*SIZES, "mask_zero")}
         return super().get_config() | own
 
 
@@ -193,13 +183,16 @@ class PositionEmbeddingFixedWeights(PositionEmbeddingLayer):
 
     As published, both tables are the same frozen sinusoids. Then word `a`
     at position `b` looks like word `b` at position `a`. In practice one
-    wants `learned_words=True`.
+    wants `learned_words=True`. Called like `PositionEmbeddingLayer`.
 
     Args:
-        *args: As for `PositionEmbeddingLayer`, which is also called alike.
+        sequence_length: Rows of the position table: the longest input.
+        vocab_size: Rows of the word table: the highest id plus 1.
+        output_dim: Columns of both tables, the width of the output.
+        mask_zero: Whether id 0 is padding, hidden from later layers.
         learned_words: False for the frozen word table as published, True
             for one that starts random and is trained.
-        **kwargs: As for `PositionEmbeddingLayer`.
+        **kwargs: As for every `keras.Layer`: `name`, `dtype`, ...
 
     References:
         Vaswani et al. 2017, "Attention is all you need", section 3.5.
@@ -208,11 +201,21 @@ class PositionEmbeddingFixedWeights(PositionEmbeddingLayer):
 
     learned_positions = False
 
-    def __init__(self, *args, learned_words: bool = False, **kwargs):
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self,
+        sequence_length: int,
+        vocab_size: int,
+        output_dim: int,
+        mask_zero: bool = False,
+        *,
+        learned_words: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        sizes = (sequence_length, vocab_size, output_dim)
+        super().__init__(*sizes, mask_zero, **kwargs)
         self.learned_words = learned_words
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return super().get_config() | {"learned_words": self.learned_words}
 
 
@@ -221,7 +224,8 @@ class SinePositionEncoding(_PositionLayer):
     """Position encoding alone, for embeddings of any length.
 
     It adds nothing: write `x + SinePositionEncoding()(x)`. It has no
-    weights. Angles are float64, whatever the layer's dtype.
+    weights. Angles are float64, whatever the layer's dtype. A graph that
+    is traced for one shape and start makes the result once.
 
     Args:
         max_wavelength: The paper's 10 000, in positions per radian.
@@ -233,8 +237,7 @@ class SinePositionEncoding(_PositionLayer):
         start_index: Position of the first row, an integer or a tensor.
 
     Returns:
-        Tensor of the shape of `inputs`. The last one made is kept, and
-        handed out again while shapes stay the same.
+        Tensor of the shape of `inputs`.
 
     Example:
     >>> SinePositionEncoding()(np.zeros((1, 20, 200))).shape
@@ -245,55 +248,48 @@ class SinePositionEncoding(_PositionLayer):
         Called like `keras_hub.layers.SinePositionEncoding`.
     """
 
-    wanted = ("float", 3, "embeddings, floats of [batch, seq_len, d_model]")
+    kind, rank = "float", 3
+    wanted = "embeddings, floats of shape [batch, seq_len, d_model]"
 
-    def __init__(self, max_wavelength: float = 10_000, **kwargs):
+    def __init__(self, max_wavelength: float = 10_000, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         angular_frequencies(1, max_wavelength)  # raises if it is unfit
         self.max_wavelength = float(max_wavelength)
         self.supports_masking = True
-        self._kept = {}
 
-    def call(self, inputs, start_index=0):
-        if inputs.shape[1] is None or not isinstance(start_index, int):
+    def call(self, inputs: Tensor, start_index: int | Tensor = 0) -> Tensor:
+        batch, *size = inputs.shape
+        if size[0] is None or not isinstance(start_index, Integral):
             rows = self._rows_by_formula(inputs, start_index)
         else:
-            rows = self._rows_from_table(inputs, start_index)
+            shape = (1 if batch is None else batch, *size)
+            rows = self._rows_from_table(shape, start_index)
         if rows.shape == inputs.shape:
             return rows
         return ops.broadcast_to(rows, ops.shape(inputs))
 
-    def _rows_from_table(self, inputs, start_index: int):
-        batch, *size = inputs.shape
-        shape = (1 if batch is None else batch, *size)
-        key = (shape, start_index, self.compute_dtype)
-        if key in self._kept:
-            return self._kept[key]
-        # What is made inside a graph could not be kept, so step outside.
-        with tf.init_scope() if ON_TENSORFLOW else nullcontext():
+    def _rows_from_table(self, shape: Shape, start: int) -> Tensor:
+        with tf.init_scope():  # a graph then reads them, and makes none
             rows = position_encoding(
-                *size,
+                *shape[1:],
                 max_wavelength=self.max_wavelength,
-                start_index=start_index,
+                start_index=start,
             )
             rows = ops.cast(rows, self.compute_dtype)
-            rows = ops.broadcast_to(rows, shape)
-        if ON_TENSORFLOW:
-            self._kept = {key: rows}
-        return rows
+            return ops.broadcast_to(rows, shape)
 
-    def _rows_by_formula(self, inputs, start_index):
+    def _rows_by_formula(self, inputs: Tensor, start: Tensor) -> Tensor:
         length, d_model = ops.shape(inputs)[1], inputs.shape[2]
         frequencies = angular_frequencies(d_model, self.max_wavelength)
         positions = ops.cast(ops.arange(length), "float64")
-        positions += ops.cast(start_index, "float64")
+        positions += ops.cast(start, "float64")
         angles = ops.outer(positions, frequencies)
         pairs = ops.stack([ops.sin(angles), ops.cos(angles)], axis=-1)
         rows = ops.reshape(pairs, (length, 2 * len(frequencies)))
         return ops.cast(rows[:, :d_model], self.compute_dtype)
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
         return tuple(input_shape)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return super().get_config() | {"max_wavelength": self.max_wavelength}
