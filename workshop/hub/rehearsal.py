@@ -6,6 +6,7 @@ of its own, so that it disturbs no hub that serves a class.
 
 import os
 import pwd
+import secrets
 import shutil
 import signal
 import subprocess
@@ -19,7 +20,7 @@ from pathlib import Path
 import requests
 
 PROJECT = Path(__file__).resolve().parents[2]
-PASSWORD = "only for a rehearsal"
+PASSWORD = secrets.token_hex()
 COMMIT = ["-c", "user.name=Teacher", "-c", "user.email=teacher@localhost"]
 
 
@@ -81,9 +82,9 @@ class Hub:
         """Let somebody come to the door."""
         return Visitor(self.url, name)
 
-    def stop(self) -> None:
-        """Stop the hub, as Ctrl+C does."""
-        self.process.send_signal(signal.SIGINT)
+    def stop(self, how: str = "SIGINT") -> None:
+        """Stop the hub, as Ctrl+C does, or by another signal."""
+        self.process.send_signal(signal.Signals[how])
         self.process.wait(timeout=60)
 
 
@@ -126,6 +127,7 @@ def settings(folder: Path, port: int) -> dict[str, str]:
         "POSENC_CLASS": folder / "class/notebooks",
         "POSENC_STATE": folder / "state",
         "POSENC_HOMES": folder / "homes",
+        "POSENC_HOST": "127.0.0.1",
         "POSENC_PORT": port,
     }
     return {**os.environ, **{name: str(value) for name, value in own.items()}}
