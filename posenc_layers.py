@@ -15,7 +15,6 @@ from posenc_helpers import angular_frequencies, position_encoding
 
 Tensor = Any  # or an array: whatever Keras takes for a tensor
 Shape = tuple[int | None, ...]
-SIZES = ("sequence_length", "vocab_size", "output_dim")
 
 registered = keras.saving.register_keras_serializable(package="posenc")
 
@@ -112,19 +111,23 @@ class PositionEmbeddingLayer(_PositionLayer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        given = (sequence_length, vocab_size, output_dim)
-        sizes = map(_positive_int, SIZES, given)
-        self.sequence_length, self.vocab_size, self.output_dim = sizes
+        length = _positive_int("sequence_length", sequence_length)
+        self.sequence_length = length
+        self.vocab_size = _positive_int("vocab_size", vocab_size)
+        self.output_dim = _positive_int("output_dim", output_dim)
         self.mask_zero = mask_zero
         self.supports_masking = True
 
     def build(self, input_shape: Shape) -> None:
         self.compute_output_shape(input_shape)
-        add, length = self._add_table, self.sequence_length
-        self.word_table = add("word", self.vocab_size, self.learned_words)
-        self.position_table = add("position", length, self.learned_positions)
+        self.word_table = self._add_table(
+            "word_table", self.vocab_size, self.learned_words
+        )
+        self.position_table = self._add_table(
+            "position_table", self.sequence_length, self.learned_positions
+        )
 
-    def _add_table(self, what: str, rows: int, learned: bool) -> Tensor:
+    def _add_table(self, name: str, rows: int, learned: bool) -> Tensor:
         # A weight with `trainable=False` stays frozen. A layer would thaw
         # at `model.trainable = True`. No autocast: it is the sum that is
         # rounded, once, and not each table.
@@ -133,7 +136,7 @@ class PositionEmbeddingLayer(_PositionLayer):
             initializer="uniform" if learned else _sinusoids,
             trainable=learned,
             autocast=False,
-            name=f"{what}_table",
+            name=name,
         )
 
     def call(self, inputs: Tensor) -> Tensor:
@@ -173,7 +176,8 @@ class PositionEmbeddingLayer(_PositionLayer):
         return (*input_shape, self.output_dim)
 
     def get_config(self) -> dict[str, Any]:
-        own = {name: getattr(self, name) for name in (*SIZES, "mask_zero")}
+        names = ("sequence_length", "vocab_size", "output_dim", "mask_zero")
+        own = {name: getattr(self, name) for name in names}
         return super().get_config() | own
 
 
