@@ -203,9 +203,7 @@ def review(
     """
     most = min(max_len, ENTRIES // max(d_model, 1))
     if d_model < 1 or most < SHORT or convention not in ("", *CONVENTIONS):
-        raise ValueError(
-            f"width {d_model}, {max_len=} or {convention=} is wrong"
-        )
+        raise ValueError(f"bad width {d_model}, {max_len=} or {convention=}")
     ask, findings = cache(lambda rows: read(encoder, rows, d_model)), {}
     tables = Tables(ask, d_model, tolerance)
     lengths = [n for n in (3, 4, SHORT, 256, 512, FAR + 1) if n < most]
