@@ -164,15 +164,20 @@ def test_a_large_table_begins_with_the_small_one(start, cores, monkeypatch):
         assert rows.tobytes() == large[first : first + 11].tobytes()
 
 
-@pytest.mark.parametrize("shape", [(1, 2**20), (3, 2**19), (2**20, 1)])
-def test_large_tables_of_odd_shapes(shape, monkeypatch):
-    """Fewer rows than cores, or a single column."""
-    monkeypatch.setattr("os.cpu_count", lambda: 8)
-    table = position_encoding(*shape, start_index=5)
-    angles = np.outer(
-        np.arange(5, 5 + shape[0]), angular_frequencies(shape[1])
-    )
-    np.testing.assert_allclose(table[:, 0::2], np.sin(angles), atol=1e-9)
+@pytest.mark.parametrize("cores", [2, 3, 8])
+@pytest.mark.parametrize("shape", [(1, 2**20), (3, 2**19), (2**19, 2)])
+def test_shares_are_each_row_once(shape, cores, monkeypatch):
+    """Fewer rows than cores, or many: with positions instead of sines."""
+
+    def write_positions(share, start, frequencies):
+        assert len(share) <= -(-shape[0] // cores)
+        share += np.arange(start, start + len(share))[:, np.newaxis]
+
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    monkeypatch.setattr(posenc_helpers, "_turn_blocks", write_positions)
+    table = np.zeros(shape, np.float32)
+    posenc_helpers._fill(table, 5, np.empty(0))
+    assert (table == np.arange(5, 5 + shape[0])[:, np.newaxis]).all()
 
 
 class Pool(ThreadPoolExecutor):
