@@ -27,6 +27,7 @@ HUB = ROOT / "workshop/hub"
 VALUES = ROOT / "workshop/z2jh/values.yaml"
 FACILITATORS_PAGE = ROOT / "workshop/README.md"
 GREEDY = "import numpy as np; np.ones(10**9)"  # 8 GB
+CELL = ".jp-Notebook .jp-Cell:visible"
 MINUTE = 60_000  # milliseconds, as Playwright counts
 
 
@@ -275,7 +276,7 @@ def rehearsal() -> types.ModuleType:
 
 @pytest.fixture(scope="module")
 def hub(project, rehearsal):
-    """A hub with the teacher rehearsal00 and three learners."""
+    """A hub with a teacher and three learners."""
     with rehearsal.rehearse(3, project=project) as hub:
         yield hub
 
@@ -283,7 +284,7 @@ def hub(project, rehearsal):
 @pytest.fixture(scope="module")
 def ada(hub):
     """The first learner, whose server runs."""
-    visitor = hub.visitor("rehearsal01")
+    visitor = hub.visitor(hub.names[1])
     assert visitor.log_in()
     visitor.start_server()
     return visitor
@@ -356,8 +357,8 @@ def test_a_later_start_keeps_what_a_learner_wrote(ada, rehearsal):
 @pytest.mark.slow
 def test_two_learners_in_two_browsers(browser, hub, rehearsal):
     """One with NumPy, one with Keras, at the same time."""
-    names = {"rehearsal02": "02_encoding_matrix"}
-    names["rehearsal03"] = "04_keras_layers"
+    _, _, grace, alan = hub.names
+    names = {grace: "02_encoding_matrix", alan: "04_keras_layers"}
     pages = {n: open_notebook(browser, hub, n, names[n]) for n in names}
     for page in pages.values():
         choose(page, "Run", "Run All Cells")
@@ -365,15 +366,14 @@ def test_two_learners_in_two_browsers(browser, hub, rehearsal):
         file = home(hub.visitor(name)) / f"notebooks/{names[name]}.ipynb"
 
         def has_run(page=page, file=file) -> bool:
-            choose(page, "File", "Save Notebook")
+            page.keyboard.press("Control+s")
             return all(c.execution_count for c in code(file))
 
         rehearsal.wait_for(has_run, 240, f"{name} to run {file.name}")
         outputs = [o for cell in code(file) for o in cell.outputs]
         assert not [o for o in outputs if o.output_type == "error"]
-    greedy = pages["rehearsal02"]
-    assert "MemoryError" in run_in_console(greedy, GREEDY)
-    assert "alive 2" in run_in_console(greedy, "f'alive {1 + 1}'")
+    assert "MemoryError" in run_in_new_cell(pages[grace], GREEDY)
+    assert "alive 2" in run_in_new_cell(pages[grace], "f'alive {1 + 1}'")
     for page in pages.values():
         page.context.close()
 
@@ -390,19 +390,15 @@ def log_in(browser, hub, name: str, path: str):
     page.set_default_timeout(2 * MINUTE)
     page.goto(f"{hub.url}{path}")
     page.get_by_label("Username").fill(name)
-    page.get_by_label("Password").fill(load_password())
+    page.get_by_label("Password").fill(sys.modules["rehearsal"].PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     return page
-
-
-def load_password() -> str:
-    return sys.modules["rehearsal"].PASSWORD
 
 
 def open_notebook(browser, hub, name: str, notebook: str):
     path = f"/hub/user-redirect/lab/tree/notebooks/{notebook}.ipynb"
     page = log_in(browser, hub, name, path)
-    page.locator(".jp-Notebook .jp-Cell").first.wait_for()
+    page.locator(CELL).first.wait_for()
     page.locator("#jp-main-statusbar :text('| Idle')").first.wait_for()
     return page
 
@@ -413,15 +409,15 @@ def choose(page, menu: str, item: str) -> None:
     page.get_by_role("menuitem", name=item, exact=True).click()
 
 
-def run_in_console(page, line: str) -> str:
+def run_in_new_cell(page, line: str) -> str:
     """Run a line in a new last cell, and return what it prints."""
-    page.locator(".jp-Notebook .jp-Cell").last.click()
+    page.locator(CELL).last.click()
     page.keyboard.press("Escape")
     page.keyboard.press("b")
     page.keyboard.press("Enter")
     page.keyboard.type(line)
     page.keyboard.press("Control+Enter")
-    last = page.locator(".jp-Notebook .jp-CodeCell.jp-mod-selected")
+    last = page.locator(f"{CELL}.jp-mod-selected")
     output = last.locator(".jp-OutputArea-output")
     output.first.wait_for()
     return output.first.inner_text()
@@ -431,7 +427,7 @@ def run_in_console(page, line: str) -> str:
 def test_a_link_brings_the_mended_notebook_and_keeps_edits(
     browser, hub, rehearsal
 ):
-    name, notebook = "rehearsal03", NOTEBOOKS[0].name
+    name, notebook = hub.names[3], NOTEBOOKS[0].name
     log_in(browser, hub, name, "/hub/spawn").wait_for_url("**/lab/**")
     mine = home(hub.visitor(name)) / "notebooks" / notebook
     edit(mine, 3, "My own words.")
@@ -445,7 +441,7 @@ def test_a_link_brings_the_mended_notebook_and_keeps_edits(
         f"&targetPath=notebooks&urlpath=lab/tree/notebooks/{notebook}"
     )
     page = log_in(browser, hub, name, link)
-    page.locator(".jp-Notebook .jp-Cell").first.wait_for()
+    page.locator(CELL).first.wait_for()
     text = "".join(c.source for c in nbformat.read(mine, 4).cells)
     assert "My own words." in text
     assert "A mended sentence." in text
@@ -462,7 +458,7 @@ def edit(file: Path, cell: int, words: str) -> None:
 
 @pytest.mark.slow
 def test_the_teacher_starts_all_servers_from_a_page(browser, hub, rehearsal):
-    page = log_in(browser, hub, "rehearsal00", "/hub/admin")
+    page = log_in(browser, hub, hub.names[0], "/hub/admin")
     page.get_by_role("button", name="Start All").click()
     visitors = [hub.visitor(name) for name in hub.names]
     assert all(visitor.log_in() for visitor in visitors)
@@ -475,7 +471,7 @@ def test_the_teacher_starts_all_servers_from_a_page(browser, hub, rehearsal):
 @pytest.mark.slow
 def test_a_server_left_alone_is_ended_and_its_files_stay(project, rehearsal):
     with rehearsal.rehearse(1, project=project, idle=6, port=8800) as hub:
-        visitor = hub.visitor("rehearsal01")
+        visitor = hub.visitor(hub.names[1])
         visitor.log_in()
         visitor.start_server()
         rehearsal.wait_for(lambda: not visitor.has_server(), 90, "the culler")
@@ -486,7 +482,7 @@ def test_a_server_left_alone_is_ended_and_its_files_stay(project, rehearsal):
 @pytest.mark.parametrize("how", ["SIGINT", "SIGTERM"])
 def test_it_stops_and_leaves_no_process_and_no_port(project, rehearsal, how):
     with rehearsal.rehearse(1, project=project, port=8800) as hub:
-        visitor = hub.visitor("rehearsal01")
+        visitor = hub.visitor(hub.names[1])
         visitor.log_in()
         visitor.start_server()
         token = {"Authorization": f"token {visitor.token()}"}

@@ -85,7 +85,7 @@ class Hub:
     def stop(self, how: str = "SIGINT") -> None:
         """Stop the hub, as Ctrl+C does, or by another signal."""
         self.process.send_signal(signal.Signals[how])
-        self.process.wait(timeout=60)
+        self.process.wait(timeout=120)
 
 
 def wait_for(done: Callable[[], bool], seconds: float, what: str) -> None:
@@ -153,9 +153,10 @@ def rehearse(
     idle: int = 3600,
 ) -> Iterator[Hub]:
     """Run a hub for a while, then remove all that it made."""
-    folder = Path(tempfile.mkdtemp(prefix="rehearsal-"))
+    folder = Path(tempfile.mkdtemp(prefix="class-"))
     folder.chmod(0o755)  # learners have to reach their homes in it
-    names = [f"rehearsal{n:02}" for n in range(learners + 1)]
+    end = secrets.token_hex(2)  # another rehearsal may be under way
+    names = [f"guest{n:02}-{end}" for n in range(learners + 1)]
     for part in ("state", "homes"):
         (folder / part).mkdir()
     (folder / "state/names.txt").write_text("\n".join(names))
@@ -172,11 +173,13 @@ def rehearse(
         wait_for(lambda: is_up(hub), 60, "the hub")
         yield hub
     finally:
-        if process.poll() is None:
-            hub.stop()
-        for name in names:
-            remove_user(name)
-        shutil.rmtree(folder)
+        try:
+            if process.poll() is None:
+                hub.stop()
+        finally:
+            for name in names:
+                remove_user(name)
+            shutil.rmtree(folder)
 
 
 def is_up(hub: Hub) -> bool:
