@@ -123,6 +123,16 @@ def test_a_rare_color_arrives_as_it_is(ax, shown):
     assert apart.min() <= 10
 
 
+def test_options_are_named(ax, capsys):
+    with pytest.raises(TypeError, match="positional"):
+        helpers.plot_matrix(MATRIX, ax, "x")
+    with pytest.raises(TypeError, match="positional"):
+        helpers.check(1, 1, "hint", [(1,)])
+    helpers.plot_matrix(ax=ax, matrix=MATRIX)
+    helpers.check(expected=1, answer=1)
+    assert capsys.readouterr().out == "Correct.\n"
+
+
 def test_the_style_is_set():
     with plt.rc_context():
         helpers.use_series_style()

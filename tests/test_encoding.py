@@ -180,6 +180,38 @@ def test_shares_are_each_row_once(shape, cores, monkeypatch):
     assert (table == np.arange(5, 5 + shape[0])[:, np.newaxis]).all()
 
 
+class Multiply:
+    """`numpy.multiply`, which also notes where its results go."""
+
+    outer = staticmethod(np.multiply.outer)
+
+    def __init__(self):
+        self.places = []
+
+    def __call__(self, *arguments, out, **options):
+        self.places.append(out)
+        return multiply(*arguments, out=out, **options)
+
+
+multiply = np.multiply
+
+
+@pytest.mark.parametrize(
+    ("rows", "d_model", "whole"), [(480, 6, 10), (100, 6, 2), (480, 7, 0)]
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_whole_blocks_are_turned_into_the_table(
+    rows, d_model, whole, dtype, monkeypatch
+):
+    """Without a copy between; what is cut short, or odd, needs one."""
+    noting = Multiply()
+    monkeypatch.setattr(np, "multiply", noting)
+    table = position_encoding(rows, d_model, dtype=dtype)
+    straight = [np.shares_memory(table, place) for place in noting.places]
+    assert sum(straight) == whole
+    assert len(straight) == -(-rows // 48)
+
+
 class Pool(ThreadPoolExecutor):
     """A pool that tells how many threads it was made with."""
 
@@ -265,6 +297,12 @@ def test_an_offset_is_a_rotation(start, offset):
         assert abs(turned - there[2 * i]) < 2e-9
 
 
+def test_options_are_named():
+    with pytest.raises(TypeError, match="positional"):
+        position_encoding(3, 4, 100)
+    assert position_encoding(d_model=4, seq_len=3).shape == (3, 4)
+
+
 def test_the_result_belongs_to_the_caller():
     first = position_encoding(40, 8)
     kept = first.copy()
@@ -334,9 +372,17 @@ def test_an_absurd_width_is_refused_before_any_allocation(seq_len):
         position_encoding(seq_len, 10**12)
 
 
-def test_positions_that_float64_cannot_count_are_refused():
-    with pytest.raises(ValueError, match="start_index"):
-        position_encoding(2, 4, start_index=2**53)
+@pytest.mark.parametrize(("rows", "end"), [(2, 2), (2, 1), (9, 1), (1, 1)])
+def test_positions_that_float64_cannot_count_are_refused(rows, end):
+    start = 2**53 + end - rows
+    with pytest.raises(ValueError, match=f"start_index={start} "):
+        position_encoding(rows, 4, start_index=start)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 9])
+def test_the_last_positions_that_float64_can_count(rows):
+    table = position_encoding(rows, 4, start_index=2**53 - rows)
+    assert table.shape == (rows, 4)
 
 
 @pytest.mark.filterwarnings("error")
