@@ -97,10 +97,10 @@ def test_the_culler_may_end_servers_and_nothing_else(settings):
 def test_the_first_list_of_names_cannot_be_guessed(classroom, tmp_path):
     file = tmp_path / "names.txt"
     names = classroom.read_names(file)
-    assert len(set(names)) == 61
+    assert len(set(names)) == 25
     assert names[0].startswith("teacher-")
     assert all(re.fullmatch(r"learner\d\d-\w{5}", n) for n in names[1:])
-    assert len({name[-5:] for name in names}) == 61
+    assert len({name[-5:] for name in names}) == 25
     assert classroom.read_names(file) == names
     file.write_text("ada\ngrace\n")
     assert classroom.read_names(file) == ["ada", "grace"]
@@ -411,7 +411,8 @@ def choose(page, menu: str, item: str) -> None:
 
 def run_in_new_cell(page, line: str) -> str:
     """Run a line in a new last cell, and return what it prints."""
-    page.locator(CELL).last.click()
+    # Not in its middle, where a link may be.
+    page.locator(CELL).last.click(position={"x": 40, "y": 12})
     page.keyboard.press("Escape")
     page.keyboard.press("b")
     page.keyboard.press("Enter")

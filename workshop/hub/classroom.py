@@ -6,6 +6,7 @@ POSENC_HOST   the one address of this machine that people come in by (all)
 POSENC_PORT   the one port that they come in by (8000)
 POSENC_CLASS  the class's notebooks, a git repository (/srv/class/notebooks)
 POSENC_STATE  names, passwords, cookies: for root alone (/srv/posenc-hub)
+POSENC_SEATS  how many learners the first list of names has (24)
 POSENC_HOMES  where the learners' homes are made (/home)
 POSENC_IDLE   seconds until a server left alone is ended (3600)
 POSENC_CERT   the file of a certificate, for https; and POSENC_KEY its key
@@ -26,9 +27,9 @@ PORT = int(os.environ.get("POSENC_PORT", "8000"))
 CLASS = Path(os.environ.get("POSENC_CLASS", "/srv/class/notebooks"))
 STATE = Path(os.environ.get("POSENC_STATE", "/srv/posenc-hub"))
 HOMES = Path(os.environ.get("POSENC_HOMES", "/home"))
+SEATS = int(os.environ.get("POSENC_SEATS", "24"))
 IDLE = int(os.environ.get("POSENC_IDLE", "3600"))
 
-SEATS = 60  # learners on the first list of names
 LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that look alike
 MARK = "learns positional encoding"  # of each Unix user made here
 BIN = Path(sys.prefix, "bin")
