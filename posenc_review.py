@@ -36,7 +36,7 @@ class Review:
         lines = [f"- {name}: {words}" for name, words in self.findings.items()]
         lines += [f"Findings: {len(lines)}. Convention: {self.convention}."]
         good = np.argmax([*(np.asarray(self.errors) > 1e-6), True])
-        seen = f"Rows seen: {len(self.errors)}, the first {good} right to 1e-06."
+        seen = f"Rows: {len(self.errors)}, the first {good} right to 1e-06."
         return "\n".join([*lines, seen])
 
 
