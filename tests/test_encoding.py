@@ -372,6 +372,19 @@ def test_an_absurd_width_is_refused_before_any_allocation(seq_len):
         position_encoding(seq_len, 10**12)
 
 
+@pytest.mark.parametrize(
+    ("rows", "d_model", "fits"),
+    [(10, 10, True), (10, 11, False), (101, 1, False), (0, 101, False)],
+)
+def test_the_limit_counts_entries(rows, d_model, fits, monkeypatch):
+    monkeypatch.setattr(posenc_helpers, "MAX_ENTRIES", 100)
+    if fits:
+        assert position_encoding(rows, d_model).shape == (rows, d_model)
+        return
+    with pytest.raises(ValueError, match=f"by d_model={d_model} is"):
+        position_encoding(rows, d_model)
+
+
 @pytest.mark.parametrize(("rows", "end"), [(2, 2), (2, 1), (9, 1), (1, 1)])
 def test_positions_that_float64_cannot_count_are_refused(rows, end):
     start = 2**53 + end - rows
