@@ -169,7 +169,10 @@ def test_a_large_table_begins_with_the_small_one(start, cores, monkeypatch):
 def test_shares_are_each_row_once(shape, cores, monkeypatch):
     """Fewer rows than cores, or many: with positions instead of sines."""
 
+    starts = []
+
     def write_positions(share, start, frequencies):
+        starts.append(start)
         assert len(share) <= -(-shape[0] // cores)
         share += np.arange(start, start + len(share))[:, np.newaxis]
 
@@ -178,6 +181,7 @@ def test_shares_are_each_row_once(shape, cores, monkeypatch):
     table = np.zeros(shape, np.float32)
     posenc_helpers._fill(table, 5, np.empty(0))
     assert (table == np.arange(5, 5 + shape[0])[:, np.newaxis]).all()
+    assert len(starts) <= cores
 
 
 class Multiply:
