@@ -431,6 +431,7 @@ def test_a_link_brings_the_mended_notebook_and_keeps_edits(
     name, notebook = hub.names[3], NOTEBOOKS[0].name
     log_in(browser, hub, name, "/hub/spawn").wait_for_url("**/lab/**")
     mine = home(hub.visitor(name)) / "notebooks" / notebook
+    pretend_to_run(mine)
     edit(mine, 3, "My own words.")
     shared = hub.folder / "class/notebooks"
     edit(shared / notebook, 5, "A mended sentence.")
@@ -443,15 +444,27 @@ def test_a_link_brings_the_mended_notebook_and_keeps_edits(
     )
     page = log_in(browser, hub, name, link)
     page.locator(CELL).first.wait_for()
-    text = "".join(c.source for c in nbformat.read(mine, 4).cells)
+    merged = nbformat.read(mine, as_version=4)
+    nbformat.validate(merged)
+    text = "".join(cell.source for cell in merged.cells)
     assert "My own words." in text
     assert "A mended sentence." in text
     assert (mine.parent / "solutions" / NOTEBOOKS[1].name).exists()
     page.context.close()
 
 
+def pretend_to_run(file: Path) -> None:
+    """Give each code cell a number and an output, as running it does."""
+    notebook = nbformat.read(file, as_version=4)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for number, cell in enumerate(cells, start=1):
+        cell.execution_count = number + 100
+        cell.outputs = [nbformat.v4.new_output("stream", text="mine\n")]
+    nbformat.write(notebook, file)
+
+
 def edit(file: Path, cell: int, words: str) -> None:
-    """Add words to a cell, as its owner."""
+    """Add words to a cell."""
     notebook = nbformat.read(file, as_version=4)
     notebook.cells[cell].source += f"\n{words}"
     nbformat.write(notebook, file)

@@ -75,7 +75,7 @@ class Learner:
         for cell in cells:
             time.sleep(random.expovariate(1 / pause) if pause else 0)
             if time.monotonic() > self.end:
-                return
+                raise TimeoutError("the minutes were over")
             self.run(cell)
 
     def run(self, cell: str) -> None:

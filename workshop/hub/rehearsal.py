@@ -57,7 +57,7 @@ class Visitor:
     def start_server(self, seconds: float = 300) -> None:
         """Start the own server, and wait until it can be used."""
         self.call("POST", "/server").raise_for_status()
-        wait_for(self.has_server, seconds, f"the server of {self.name}")
+        wait_for(self.has_server, seconds, f"the server of {self.name}", 1)
 
     def has_server(self) -> bool:
         """Tell whether the own server can be used."""
@@ -88,13 +88,25 @@ class Hub:
         self.process.wait(timeout=120)
 
 
-def wait_for(done: Callable[[], bool], seconds: float, what: str) -> None:
-    """Wait until something is done, but not for ever."""
+def wait_for(
+    done: Callable[[], bool], seconds: float, what: str, each: float = 0.3
+) -> None:
+    """Wait until something is done, but not for ever.
+
+    Args:
+        done: Asked again and again whether it is done.
+        seconds: How long to wait at most.
+        what: What is waited for, in words.
+        each: Seconds from one question to the next.
+
+    Raises:
+        TimeoutError: If it is not done by then.
+    """
     end = time.monotonic() + seconds
     while not done():
         if time.monotonic() > end:
             raise TimeoutError(f"waited {seconds:.0f} s for {what}")
-        time.sleep(0.3)
+        time.sleep(each)
 
 
 def answers(url: str) -> bool:
