@@ -10,6 +10,7 @@ from conftest import run_cells
 NAME = "05_phrase_demo"
 CELLS = (
     *("setup", "phrases", "sizes", "vectorize", "ids", "tokens", "draw"),
+    "draw-both",
     *("fixed", "parts-of", "plot-row", "practical", "scalings", "draw-map"),
     *("distances", "reveal-collision", "different-rows", "hunts", "twin-of"),
     *("rank", "sums", "nearest", "recover", "own-phrase", "own-twin"),
