@@ -1,0 +1,402 @@
+"""posenc_review on good and bad encoders, and on the command line.
+
+The good ones are written here from the formulas, with `math` alone.
+"""
+
+import math
+import subprocess
+import sys
+
+import ml_dtypes
+import numpy as np
+import pytest
+from conftest import ROOT
+
+import posenc_review
+from posenc_review import CONVENTIONS, Review, convention_of, review
+
+
+def entry(position: int, column: int, d_model: int, words: str) -> float:
+    """One entry of a table in a convention, from its definition."""
+    half = (d_model + 1) // 2
+    if "concatenated" in words:
+        pair, second = column % half, column // half
+        if "cosine first" in words and d_model % 2:
+            raise NotImplementedError
+    else:
+        pair, second = divmod(column, 2)
+    steps = d_model / 2 if "paper" in words else max(d_model / 2 - 1, 1)
+    angle = position / 10_000 ** (pair / steps)
+    is_sine = second == ("cosine first" in words)
+    return math.sin(angle) if is_sine else math.cos(angle)
+
+
+def spelled_out(seq_len: int, d_model: int, words: str) -> np.ndarray:
+    rows = [
+        [entry(p, k, d_model, words) for k in range(d_model)]
+        for p in range(seq_len)
+    ]
+    return np.array(rows)
+
+
+def right(seq_len: int, d_model: int) -> np.ndarray:
+    """The paper's table: a float64 formula that shares no code with ours."""
+    table = np.empty((seq_len, d_model))
+    for column in range(d_model):
+        speed = math.exp(-math.log(10_000) * (column // 2 * 2) / d_model)
+        wave = np.cos if column % 2 else np.sin
+        table[:, column] = wave(np.arange(seq_len) * speed)
+    return table
+
+
+def found(encoder, d_model=8, **given) -> list[str]:
+    return list(review(encoder, d_model, **given).findings)
+
+
+@pytest.mark.parametrize("words", CONVENTIONS)
+@pytest.mark.parametrize("d_model", [8, 64])
+def test_each_convention_is_told_and_is_no_bug(words, d_model):
+    def encoder(seq_len, d_model):
+        return spelled_out(seq_len, d_model, words)
+
+    seen = review(encoder, d_model, max_len=128)
+    assert seen.findings == {}
+    assert seen.convention == words
+    others = [x for x in CONVENTIONS if x != words]
+    for other in others[:: 3 if d_model == 8 else 7]:
+        assert found(encoder, d_model, max_len=100, convention=other)
+
+
+@pytest.mark.parametrize("d_model", [1, 2, 3, 7, 16, 64])
+def test_right_at_every_width(d_model):
+    seen = review(right, d_model)
+    assert seen.findings == {}
+    assert CONVENTIONS[0] in seen.convention
+    assert len(seen.errors) == 70_000
+    assert seen.errors.max() < 1e-9
+
+
+@pytest.mark.parametrize("d_model", [5, 7])
+def test_odd_widths_concatenated(d_model):
+    words = "paper, concatenated"
+    table = spelled_out(64, d_model, words)
+    assert convention_of(table) == words
+    assert convention_of(spelled_out(64, d_model, CONVENTIONS[0])) != words
+
+
+def test_convention_of_reads_a_batch_axis_and_says_what_it_cannot_tell():
+    table = right(64, 16)
+    assert convention_of(table[None].astype(np.float32)) == CONVENTIONS[0]
+    assert convention_of(table.tolist()) == CONVENTIONS[0]
+    assert convention_of(table[:, ::-1]) == "unknown"
+    assert convention_of(np.where(table == 0, 0.002, table)) == "unknown"
+    assert convention_of(table + 9e-4) == CONVENTIONS[0]
+    assert convention_of(table[:1]) == (
+        "paper, interleaved or tensor2tensor, interleaved"
+    )
+
+
+class Tensor:
+    """What Torch's tensors do, as far as a review asks."""
+
+    def __init__(self, array):
+        self.array, self.done = array, ()
+
+    def detach(self):
+        return self.after("detach")
+
+    def cpu(self):
+        assert self.done == ("detach",)
+        return self.after("cpu")
+
+    def double(self):
+        assert self.done == ("detach", "cpu")
+        return self.array.astype(np.float64)
+
+    def after(self, step):
+        self.done += (step,)
+        return self
+
+
+class Arrayable:
+    """What TensorFlow's tensors do."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.array, dtype)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        Tensor,
+        Arrayable,
+        np.ndarray.tolist,
+        lambda table: table[None],
+        lambda table: table.astype(np.float32),
+        np.asfortranarray,
+    ],
+    ids=["torch", "tensorflow", "list", "batch", "float32", "fortran"],
+)
+def test_whatever_numpy_can_read_will_do(made):
+    assert found(lambda n, d: made(right(n, d)), max_len=600) == []
+
+
+def test_bfloat16_is_read_and_its_lost_digits_are_found():
+    def rounded(seq_len, d_model):
+        return right(seq_len, d_model).astype(ml_dtypes.bfloat16)
+
+    assert "every row" in found(rounded)
+    assert found(rounded, max_len=600, tolerance=0.01)[-1:] != ["every row"]
+
+
+def changed(rows, factor):
+    """An encoder that is right but for some rows."""
+
+    def encoder(seq_len, d_model):
+        table = right(seq_len, d_model)
+        table[rows] *= factor
+        return table
+
+    return encoder
+
+
+def from_one(seq_len, d_model):
+    return right(seq_len + 1, d_model)[1:]
+
+
+def other_base(seq_len, d_model):
+    return right(seq_len, d_model + 2)[:, :d_model]
+
+
+def backwards(seq_len, d_model):
+    return right(seq_len, d_model)[:, ::-1]
+
+
+def position_first(seq_len, d_model):
+    return right(seq_len, d_model)[:, None]
+
+
+def long_ones_differ(seq_len, d_model):
+    table = right(seq_len, d_model)
+    table[5:6] *= seq_len < 60_000
+    return table
+
+
+def float32_angles(seq_len, d_model):
+    positions = np.arange(seq_len, dtype=np.float32)
+    speeds = np.float32(10_000) ** np.float32(
+        -np.arange(0, d_model, 2) / d_model
+    )
+    angles = np.outer(positions, speeds)
+    return np.stack([np.sin(angles), np.cos(angles)], 2).reshape(seq_len, -1)
+
+
+def wrong_when_short(seq_len, d_model):
+    return right(seq_len, d_model) * (seq_len > 3)
+
+
+FOUND = {
+    "wrong when short": (wrong_when_short, "row 2"),
+    "blank from 600 to 32 000": (changed(slice(600, 32_000), 0), ""),
+    "the last row": (changed(slice(69_999, None), 0.5), ""),
+    "blank from 300 to 310": (changed(slice(300, 310), 0), "dot products"),
+    "row 0 blank": (changed(slice(0, 1), 0), "row length"),
+    "row 32 768": (changed(slice(32_768, 32_769), 1 + 3e-6), "far row"),
+    "from one": (from_one, "row 2, far row"),
+    "another base": (other_base, "wavelengths, far row"),
+    "backwards": (backwards, "row 2, rotation"),
+    "a long one differs": (long_ones_differ, "first rows"),
+    "float32 angles": (float32_angles, "far row"),
+    "position first": (position_first, "batch axis"),
+    "twice as fast": (
+        lambda n, d: right(2 * n, d)[::2],
+        "row 2, wavelengths, far row",
+    ),
+    "columns in another order": (
+        lambda n, d: right(n, d)[:, [0, 3, 2, 1, *range(4, d)]],
+        "rotation",
+    ),
+}
+
+
+@pytest.mark.parametrize("bug", FOUND)
+def test_a_bug_is_found_by_name(bug):
+    encoder, expected = FOUND[bug]
+    seen = review(encoder, 16)
+    names = [name for name in seen.findings if name != "every row"]
+    assert ", ".join(names) == expected
+    hidden = bug in ("position first", "wrong when short")
+    assert ("every row" in seen.findings) == (not hidden)
+
+
+def test_each_check_alone_finds_some_bug():
+    alone = {expected for _, expected in FOUND.values() if "," not in expected}
+    pairs = {"wavelengths"}  # alone in one suspect of notebook 07
+    names = {x.__name__.replace("_", " ") for x in posenc_review.CHECKS}
+    assert names == (alone - {""}) | pairs
+
+
+def test_rows_and_digits_are_told():
+    seen = review(changed(slice(600, 32_000), 0), 16)
+    assert seen.findings == {
+        "every row": "Row 600 is the first that is wrong."
+    }
+    assert str(seen).splitlines() == [
+        "- every row: Row 600 is the first that is wrong.",
+        "Findings: 1. Convention: paper, interleaved.",
+        "Rows: 70000, the first 600 right to 1e-06.",
+    ]
+    assert "Rows: 70000, the first 70000 right" in str(review(right, 16))
+    assert found(float32_angles, 16, tolerance=0.1) == []
+    assert found(float32_angles, 16, max_len=64) == []
+    assert found(changed(slice(5, 6), 1 + 3e-6), tolerance=1e-6) == [
+        "every row"
+    ]
+    assert found(changed(slice(5, 6), 1 + 3e-6), tolerance=1e-5) == []
+
+
+def boom(seq_len, d_model):
+    raise RuntimeError("out of order")
+
+
+def nan_far_out(seq_len, d_model):
+    table = right(seq_len, d_model)
+    table[600:601] = math.nan
+    return table
+
+
+@pytest.mark.parametrize(
+    ("encoder", "said", "rows"),
+    [
+        (boom, "RuntimeError('out of order')", 0),
+        (lambda n, d: "a table", "ValueError", 0),
+        (lambda n, d: None, "the shape is ()", 0),
+        (lambda n, d: right(n, d).T, "the shape is (8, 3)", 0),
+        (lambda n, d: right(n, d)[:, 1:], "the shape is (3, 7)", 0),
+        (lambda n, d: right(n + 1, d), "the shape is (4, 8)", 0),
+        (lambda n, d: right(n, d)[None, None], "", 70_000),
+        (lambda n, d: [[1], [1, 2]], "ValueError", 0),
+        (lambda n, d: right(n, d) * math.inf, "NaN or infinity", 0),
+        (lambda n: right(n, 8), "TypeError", 0),
+        (nan_far_out, "Asked for 32769 rows: ", 512),
+        (lambda n, d: right(50, d)[:n], "the shape is (50, 8)", 0),
+        (lambda n, d: right(100, d)[:n], "Asked for 256 rows", 64),
+        (lambda n, d: right(5000, d)[:n], "the shape is (5000, 8)", 512),
+        (lambda n, d: right(50_000, d)[:n], "Asked for 70000 rows", 32_769),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_an_encoder_that_gives_no_table_is_a_finding(encoder, said, rows):
+    seen = review(encoder, 8)
+    assert said in seen.findings.get("table", "")
+    assert list(seen.findings) == (["table"] if said else [])
+    assert len(seen.errors) == rows
+    assert f"Rows: {rows}, the first {rows} right" in str(seen)
+    assert (seen.convention == "unknown") == (rows == 0)
+
+
+def test_an_encoder_may_change_its_own_table_between_calls():
+    tables = {}
+
+    def remembers(seq_len, d_model):
+        table = tables.setdefault(seq_len, right(seq_len, d_model))
+        table += 0.5
+        table -= 0.5
+        return table
+
+    assert found(remembers) == []
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"d_model": 0},
+        {"d_model": -8},
+        {"d_model": 2**24},
+        {"max_len": 63},
+        {"convention": "interleaved"},
+    ],
+)
+def test_arguments_that_make_no_sense_are_named(given):
+    with pytest.raises(ValueError, match=str(*given.values())):
+        review(right, **given)
+
+
+def test_sizes_at_the_edge(monkeypatch):
+    monkeypatch.setattr(posenc_review, "ENTRIES", 2**14)
+    assert len(review(right, 64).errors) == 256
+    assert len(review(right, 64, max_len=100).errors) == 100
+    with pytest.raises(ValueError, match="bad width 512"):
+        review(right, 512)
+    monkeypatch.undo()
+    assert posenc_review.ENTRIES // 64 >= 70_000
+    assert len(review(right, 8, max_len=64).errors) == 64
+    assert len(review(right, 8, max_len=65).errors) == 65
+    assert found(right, 8, max_len=32_769) == []
+    assert Review({}).findings == {}
+
+
+MODULE = """
+import numpy as np
+from posenc_helpers import position_encoding as good
+NUMBER = 7
+def bad(seq_len, d_model):
+    table = good(seq_len, d_model)
+    table[0] = 0
+    return table
+class Inner:
+    good = staticmethod(good)
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        ("mine:good --width 64", 0, "Findings: 0. Convention: paper, inter"),
+        ("mine:good --width 8", 0, "Rows: 70000"),
+        ("mine:good --max-len 128", 0, "Rows: 128,"),
+        ("mine:Inner.good --width 8", 0, "Findings: 0"),
+        ("mine:bad --width 8", 1, "- row length: "),
+        ("mine:bad --width 8 --tolerance 2", 1, "- row length: "),
+        ("mine:nobody", 2, "has no attribute 'nobody'"),
+        ("yours:good", 2, "No module named 'yours'"),
+        ("mine:NUMBER", 2, "7 is not callable"),
+        ("mine:good --width 0", 2, "bad width 0"),
+        ("mine:good --width wide", 2, "argument --width"),
+        ("mine:good --convention best", 2, "argument --convention"),
+        ("", 2, "package.module:function"),
+    ],
+)
+def test_command_line(tmp_path, monkeypatch, capsys, words, status, said):
+    (tmp_path / "mine.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["posenc_review", *words.split()])
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
+    if status == 2:
+        with pytest.raises(SystemExit, match="2"):
+            posenc_review.main()
+        output = capsys.readouterr().err
+        assert "Traceback" not in output
+    else:
+        assert posenc_review.main() == status
+        output = capsys.readouterr().out
+    assert said in output
+
+
+@pytest.mark.parametrize(("name", "status"), [("good", 0), ("bad", 1)])
+def test_as_a_command_without_tensorflow(tmp_path, name, status):
+    (tmp_path / "mine.py").write_text(MODULE)
+    command = [sys.executable, "-X", "importtime", "-m", "posenc_review"]
+    done = subprocess.run(
+        [*command, f"mine:{name}", "--width", "16"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == status
+    assert f"Findings: {2 * status}." in done.stdout
+    assert "tensorflow" not in done.stderr
