@@ -190,11 +190,18 @@ def read_cells(name: str) -> list[str]:
     return [cell.source for cell in cells if cell.cell_type == "code"]
 
 
+def class_size(text: str) -> int:
+    """Read how many learners there are to be."""
+    if not text.isdecimal() or not 1 <= int(text) <= 100:
+        raise argparse.ArgumentTypeError("give a number from 1 to 100")
+    return int(text)
+
+
 def main() -> None:
     """Rehearse what the command line says."""
     about, *_ = (__doc__ or "").splitlines()
     parser = argparse.ArgumentParser(description=about)
-    parser.add_argument("learners", type=int)
+    parser.add_argument("learners", type=class_size, help="1 to 100")
     parser.add_argument("notebook", help="such as 02_encoding_matrix")
     parser.add_argument(
         "--pause", type=float, default=4, help="mean seconds before a cell"

@@ -195,7 +195,7 @@ def rehearse(
 
 
 def is_up(hub: Hub) -> bool:
-    """Tell whether the hub answers; raise what it said if it ended."""
+    """Tell whether the hub answers; if it ended, end with what it said."""
     if hub.process.poll() is not None:
-        raise RuntimeError((hub.folder / "hub.log").read_text())
+        raise SystemExit((hub.folder / "hub.log").read_text())
     return answers(f"{hub.url}/hub/login")
