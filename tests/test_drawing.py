@@ -198,8 +198,11 @@ def test_check_accepts(capsys, answer, expected):
         (3, 2),
         (1_000_000.1, 1_000_000),  # the tolerance is absolute
         ([1, 2, 3], [1, 2]),
+        (5, [5, 5]),  # of another shape, though they would broadcast
+        ([5, 5], 5),
         ([[1, 2], [1, 2]], [1, 2]),
         ("cosine", "sine"),
+        ("sines", "sine"),
         (None, 3),
         (["three"], 3),
         (7, divisible_by_4),

@@ -244,19 +244,23 @@ def test_threads(cores, rows, threads, monkeypatch):
     assert Pool.asked == threads
 
 
-def test_sines_are_few(monkeypatch):
-    """One block, and a turn and its step for each thread and chain."""
-    rows = []
+@pytest.mark.parametrize(
+    ("rows", "start", "most"), [(32_768, 0, 100), (1, 10**9, 50)]
+)
+def test_sines_are_few(rows, start, most, monkeypatch):
+    """One block, a step, and a turn for each chain that the table meets."""
+    counted = []
 
-    def counted(positions, frequencies):
-        rows.append(np.size(positions))
+    def counting(positions, frequencies):
+        counted.append(np.size(positions))
+        assert sum(counted) <= most
         return clock_hands(positions, frequencies)
 
     clock_hands = posenc_helpers._clock_hands
-    monkeypatch.setattr(posenc_helpers, "_clock_hands", counted)
+    monkeypatch.setattr(posenc_helpers, "_clock_hands", counting)
     monkeypatch.setattr("os.cpu_count", lambda: 1)
-    position_encoding(32_768, 32)
-    assert sum(rows) <= 100
+    position_encoding(rows, 32, start_index=start)
+    assert counted
 
 
 def test_chained_turns_keep_the_length_of_a_hand():
@@ -374,6 +378,10 @@ def test_an_absurd_length_is_refused_at_once(d_model):
 def test_an_absurd_width_is_refused_before_any_allocation(seq_len):
     with pytest.raises(ValueError, match="d_model=1000000000000 "):
         position_encoding(seq_len, 10**12)
+
+
+def test_the_limit_is_16_gib_of_float64():
+    assert 8 * posenc_helpers.MAX_ENTRIES == 16 * 1024**3
 
 
 @pytest.mark.parametrize(
