@@ -89,6 +89,8 @@ def test_learned_layer_adds_its_two_tables():
     output = layer(IDS)
     words, positions = map(as_array, layer.weights)
     assert words.shape == (10, 6) and positions.shape == (5, 6)
+    names = [weight.name for weight in layer.weights]
+    assert names == ["word_table", "position_table"]
     np.testing.assert_allclose(output, words[IDS] + positions, atol=1e-7)
     assert len(layer.trainable_weights) == 2
 
