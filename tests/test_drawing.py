@@ -182,6 +182,7 @@ def test_check_asks_for_an_answer(capsys, answer):
         ([[1, 2]], [1, 2]),
         ([[1], [2]], [1, 2]),
         (1 + 2j, np.array([1 + 2j])),
+        ([np.ones(2), np.zeros(2)], [[1, 1], [0, 0]]),
         (" Sine ", "sine"),
         (8, divisible_by_4),
         (np.True_, True),

@@ -410,6 +410,13 @@ def test_the_last_positions_that_float64_can_count(rows):
     assert table.shape == (rows, 4)
 
 
+@pytest.mark.parametrize("value", [0.5, 1, 1.0])
+def test_a_max_wavelength_of_one_or_less_is_a_number_too(value):
+    angles = np.outer(np.arange(3), [1, value**-0.5])
+    ours = position_encoding(3, 4, max_wavelength=value)
+    np.testing.assert_allclose(ours[:, 0::2], np.sin(angles), atol=1e-15)
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("value", [np.float32(100), np.int64(100), 1e2])
 def test_any_real_number_is_a_max_wavelength(value):
