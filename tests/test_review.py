@@ -321,7 +321,7 @@ def test_an_encoder_may_change_its_own_table_between_calls():
     ],
 )
 def test_arguments_that_make_no_sense_are_named(given):
-    with pytest.raises(ValueError, match="^bad width ") as caught:
+    with pytest.raises(ValueError, match=r"^bad width ") as caught:
         review(right, **given)
     assert str(*given.values()) in str(caught.value)
 
