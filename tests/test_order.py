@@ -288,7 +288,7 @@ def test_order_is_carried_by_a_difference_on_other_seeds(names):
     for (model, _), end, start in zip(runs, ends, starts, strict=True):
         assert names["accuracy_with"](model, start[[1, 4]]) > 0.8
         moves = np.linalg.norm(end - start, axis=1)
-        assert moves[[1, 4]].min() > 2 * moves[[0, 2, 3]].max()
+        assert moves[[1, 4]].min() > 1.5 * moves[[0, 2, 3]].max()
 
 
 @pytest.mark.slow
