@@ -144,11 +144,11 @@ def formula(seq_len: int, d_model: int, convention: str) -> np.ndarray:
     return table[:, order(d_model, convention)]
 
 
-def agreement(table: object) -> dict[str, float]:
-    """Return the share of a table's entries that follows each convention."""
+def distances(table: object) -> dict[str, np.ndarray]:
+    """Return how far each entry of a table is from each convention."""
     table = np.asarray(table, float).reshape(-1, np.shape(table)[-1])
     right = {name: formula(*table.shape, name) for name in CONVENTIONS}
-    return {x: np.mean(np.abs(table - right[x]) <= 1e-3) for x in right}
+    return {name: np.abs(table - right[name]) for name in right}
 
 
 def convention_of(matrix: object) -> str:
@@ -160,8 +160,8 @@ def convention_of(matrix: object) -> str:
     Returns:
         Its name, or several joined by "or", or "unknown".
     """
-    shares = agreement(matrix)
-    return " or ".join(x for x in shares if shares[x] == 1) or "unknown"
+    gaps = distances(matrix)
+    return " or ".join(x for x in gaps if gaps[x].max() <= 1e-3) or "unknown"
 
 
 def read(encoder: Callable, seq_len: int, d_model: int) -> np.ndarray:
@@ -215,8 +215,8 @@ def review(
         findings["table"] = str(error)
     if tables.rows < SHORT:
         return Review(findings)
-    shares = agreement(ask(SHORT))
-    tables.convention = convention or max(shares, key=shares.get)
+    gaps = {x: gap.mean() for x, gap in distances(ask(SHORT)).items()}
+    tables.convention = convention or min(gaps, key=gaps.get)
     with np.errstate(all="ignore"):  # a column may stand still
         failed = [check for check in CHECKS if not check(tables)]
     findings |= {x.__name__.replace("_", " "): x.__doc__ for x in failed}

@@ -258,6 +258,31 @@ def test_rows_and_digits_are_told():
     assert found(changed(slice(5, 6), 1 + 3e-6), tolerance=1e-5) == []
 
 
+def numbered_by_column(seq_len, d_model):
+    angles = [
+        np.arange(seq_len) / 10_000 ** (2 * k / d_model)
+        for k in range(d_model)
+    ]
+    waves = [(np.sin, np.cos)[k % 2](x) for k, x in enumerate(angles)]
+    return np.transpose(waves)
+
+
+@pytest.mark.parametrize("d_model", [8, 64, 512])
+def test_an_unknown_table_is_held_to_the_nearest_convention(d_model):
+    seen = review(numbered_by_column, d_model, max_len=600)
+    assert seen.convention == "unknown"
+    assert seen.errors[0] == 0  # interleaved, sine first
+    assert seen.findings["every row"] == "Row 1 is the first that is wrong."
+    assert "row 2" not in seen.findings
+
+    def blank_row_0(seq_len, d_model):
+        table = spelled_out(seq_len, d_model, "tensor2tensor, concatenated")
+        table[:1] = 0
+        return table
+
+    assert found(blank_row_0, 8, max_len=128) == ["row length", "every row"]
+
+
 def boom(seq_len, d_model):
     raise RuntimeError("out of order")
 
