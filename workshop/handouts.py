@@ -1,52 +1,34 @@
-"""Make handouts from the notebooks, for students and for instructors.
+"""Make handouts from the notebooks: pages, PDF, and notebooks to work in.
 
-HTML needs nothing else. PDF needs Chromium 131 or newer, or a browser
-made from it (Chrome, Edge): on the PATH, or named by --browser.
+Pages and notebooks need nothing else. PDF needs Chromium, Chrome or Edge
+(131 or newer): where they usually are, or named by --browser.
 """
 
 import argparse
 import os
 import re
 import shutil
-import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import nbformat
-from jinja2 import pass_context
 from latex2mathml.converter import convert as latex_to_mathml
 from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import (
     IPythonRenderer,
     MarkdownWithMath,
 )
-from nbconvert.preprocessors import TagRemovePreprocessor
 from nbformat import NotebookNode
+from playwright.sync_api import Browser, Error, sync_playwright
 
 WORKSHOP = Path(__file__).resolve().parent
 NOTEBOOKS = WORKSHOP.parent / "notebooks"
 SERIES = "Positional encoding, step by step"
 KINDS = ("student", "instructor")
-BROWSERS = (
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-    "chrome",
-    "msedge",
-    "microsoft-edge",
-)
-BROWSER_OPTIONS = [  # no first-run page, and nothing over the network
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-gpu",
-    "--disable-sync",
-    "--no-first-run",
-]
-if sys.platform == "linux" and os.geteuid() == 0:
-    BROWSER_OPTIONS.append("--no-sandbox")  # root cannot have one
+BROWSERS = ("chromium", "chromium-browser", "chrome", "msedge")
+CLEAR_OUTPUTS = "**Before you begin**"  # a paragraph for JupyterLab alone
 SLIDERS = "Sliders, in the notebook. The same picture, still, is above."
 PROGRESS = "Shows its progress when it runs."
 THIN = '<mspace width="0.167em"/>'
@@ -79,11 +61,7 @@ class HandoutError(Exception):
 
 
 class _Renderer(IPythonRenderer):
-    """Markdown with MathML, headings to link to, and the series marked."""
-
-    def __init__(self, chapter: str):
-        super().__init__(escape=False, exclude_anchor_links=True)
-        self.chapter = chapter
+    """Markdown with MathML, and the links along the series marked."""
 
     def inline_math(self, body: str) -> str:
         return mathml(body, "inline")
@@ -93,25 +71,7 @@ class _Renderer(IPythonRenderer):
 
     def paragraph(self, text: str) -> str:
         along = re.match(r"(<a [^>]*>)?(Previous|Next): ", text)
-        return (
-            f'<p class="series">{text}</p>\n' if along else f"<p>{text}</p>\n"
-        )
-
-    def heading(self, text: str, level: int, **attrs: object) -> str:
-        return (
-            f'<h{level} id="{_heading_id(self.chapter, text)}">'
-            f"{text}</h{level}>\n"
-        )
-
-
-class HandoutExporter(HTMLExporter):
-    """nbconvert's HTML, through the template in workshop/handout."""
-
-    @pass_context
-    def markdown2html(self, context: dict, source: str) -> str:
-        """Convert a Markdown cell."""
-        renderer = _Renderer(context["cell"].metadata.handout.id)
-        return MarkdownWithMath(renderer=renderer).render(source)
+        return f'<p class="series">{text}</p>' if along else f"<p>{text}</p>"
 
 
 def mathml(latex: str, display: str) -> str:
@@ -127,13 +87,9 @@ def mathml(latex: str, display: str) -> str:
     return markup
 
 
-def _chapter_id(path: Path) -> str:
-    return "notebook-" + re.sub(r"\W", "-", path.stem)
-
-
-def _heading_id(chapter: str, heading: str) -> str:
-    words = re.findall(r"\w+", re.sub(r"<[^>]*>", "", heading).lower())
-    return "-".join([chapter, *words])
+def _markdown(source: str) -> str:
+    renderer = _Renderer(escape=False, exclude_anchor_links=True)
+    return MarkdownWithMath(renderer=renderer).render(source)
 
 
 def _tags(cell: NotebookNode) -> set[str]:
@@ -143,6 +99,76 @@ def _tags(cell: NotebookNode) -> set[str]:
 def _headings(cell: NotebookNode, level: int) -> list[str]:
     prose = cell.source if cell.cell_type == "markdown" else ""
     return re.findall(rf"^#{{{level}}} (.+)$", prose, re.MULTILINE)
+
+
+def _read(path: Path) -> NotebookNode:
+    """Read a notebook, without what is said about clearing its outputs."""
+    try:
+        notebook = nbformat.read(path, as_version=4)
+    except (ValueError, nbformat.ValidationError) as error:
+        raise HandoutError(f"{path} is no notebook: {error}") from error
+    for cell in notebook.cells:
+        paragraphs = cell.source.split("\n\n")
+        cell.source = "\n\n".join(
+            text for text in paragraphs if not text.startswith(CLEAR_OUTPUTS)
+        )
+    return notebook
+
+
+def student_notebook(path: Path) -> NotebookNode:
+    """Read a notebook to work in: no outputs and no solutions."""
+    notebook = _read(path)
+    notebook.cells = [c for c in notebook.cells if "solution" not in _tags(c)]
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    return notebook
+
+
+def write_notebooks(
+    paths: Sequence[Path],
+    folder: Path,
+    *,
+    solutions: bool = False,
+    overwrite: bool = False,
+) -> None:
+    """Write notebooks to hand out.
+
+    Args:
+        paths: The notebooks.
+        folder: Where to write them, under the same names.
+        solutions: Copy them as they are. Otherwise they come without
+            outputs and without solutions.
+        overwrite: Replace what is there. Otherwise a file that holds
+            something else stops all, before anything is written.
+
+    Raises:
+        HandoutError: If a file would be lost, or one is no notebook.
+    """
+    texts = {}
+    for path in paths:
+        text = path.read_text(encoding="utf-8")
+        if not solutions:
+            text = nbformat.writes(student_notebook(path)) + "\n"
+        file = folder / path.name
+        texts[file] = text
+        if not file.exists() or file.read_text(encoding="utf-8") == text:
+            continue
+        if file.samefile(path):
+            raise HandoutError(f"{file} is the notebook to copy; not replaced")
+        if not overwrite:
+            raise HandoutError(
+                f"{file} is there and holds something else, perhaps somebody's"
+                " work. Name another folder, or add --overwrite."
+            )
+    folder.mkdir(parents=True, exist_ok=True)
+    for file, text in texts.items():
+        file.write_text(text, encoding="utf-8")
+        _say(file)
+
+
+def _chapter_id(path: Path) -> str:
+    return "notebook-" + re.sub(r"\W", "-", path.stem)
 
 
 def read_chapter(path: Path, kind: str, link: Link) -> list[NotebookNode]:
@@ -161,25 +187,33 @@ def read_chapter(path: Path, kind: str, link: Link) -> list[NotebookNode]:
         HandoutError: If it cannot be read, or a picture has no text for
             those who cannot see it.
     """
-    try:
-        notebook = nbformat.read(path, as_version=4)
-    except (ValueError, nbformat.ValidationError) as error:
-        raise HandoutError(f"{path} is no notebook: {error}") from error
-    unwanted = {"remove_all_outputs_tags": {"exercise"}}
-    if kind == "student":
-        unwanted["remove_cell_tags"] = {"solution"}
-    remove = TagRemovePreprocessor(enabled=True, **unwanted)
-    notebook, _ = remove.preprocess(notebook, {})
-    for cell in notebook.cells:
+    cells = _read(path).cells
+    for cell in cells:
         cell.id = f"{path.stem[:2]}-{cell.id}"  # unique in a bound series
-        cell.metadata.handout = NotebookNode(id=_chapter_id(path))
+        cell.metadata.handout = NotebookNode(label=_label(cell))
         if cell.cell_type == "markdown":
             cell.source = _relink(cell.source, link)
-        _describe_pictures(cell, path)
-    _mark_parts(notebook.cells, _chapter_id(path))
+        elif "exercise" in _tags(cell):
+            cell.outputs = []  # which say that it is not answered yet
+        _check_pictures(cell, path)
     if kind == "student":
-        _mark_student(notebook.cells)
-    return notebook.cells
+        cells = _without_folded_code(cells)
+        _mark_student(cells)
+    cells[0].metadata.handout.chapter = _chapter_id(path)
+    cells[-1].metadata.handout.last = True
+    sections = [cell for cell in cells if _headings(cell, 2)]
+    (sections or cells)[0].metadata.handout.contents = [
+        (cell.id, title) for cell in sections for title in _headings(cell, 2)
+    ]
+    return cells
+
+
+def _label(cell: NotebookNode) -> str:
+    if "solution" in _tags(cell):
+        return "Solution"
+    if "nbval-ignore-output" in _tags(cell):
+        return SLIDERS if "interact(" in cell.source else PROGRESS
+    return ""
 
 
 def _relink(source: str, link: Link) -> str:
@@ -191,33 +225,31 @@ def _relink(source: str, link: Link) -> str:
     return re.sub(pattern, replace, source)
 
 
-def _describe_pictures(cell: NotebookNode, path: Path) -> None:
+def _check_pictures(cell: NotebookNode, path: Path) -> None:
     for output in cell.get("outputs", ()):
-        if "image/png" in output.get("data", {}):
-            if not output.metadata.get("image/png", {}).get("alt"):
+        for kind in output.get("data", {}):
+            if kind.startswith("image/") and not output.metadata.get(
+                kind, {}
+            ).get("alt"):
                 raise HandoutError(
                     f"{path.name}, cell {cell.id}: a picture without a text"
                     " for those who cannot see it; use show(fig, alt=...)"
                 )
-            cell.metadata.handout.figure = True
 
 
-def _mark_parts(cells: list[NotebookNode], chapter: str) -> None:
-    cells[0].metadata.handout.chapter = chapter
-    cells[-1].metadata.handout.last = True
-    sections = [title for cell in cells for title in _headings(cell, 2)]
-    first = next((c for c in cells if _headings(c, 2)), cells[0])
-    first.metadata.handout.contents = [
-        {"title": title, "id": _heading_id(chapter, title)}
-        for title in sections
+def _without_folded_code(cells: list[NotebookNode]) -> list[NotebookNode]:
+    """Leave out solutions, and of folded cells all but what they show."""
+    kept = [cell for cell in cells if "solution" not in _tags(cell)]
+    for cell in kept:
+        if cell.metadata.get("jupyter", {}).get("source_hidden"):
+            cell.metadata.transient = {"remove_source": True}  # to nbconvert
+    return [
+        cell
+        for cell in kept
+        if "transient" not in cell.metadata
+        or cell.outputs
+        or cell.metadata.handout.label
     ]
-    for cell in cells:
-        if "solution" in _tags(cell):
-            cell.metadata.handout.label = "Solution"
-        elif "nbval-ignore-output" in _tags(cell):
-            cell.metadata.handout.label = (
-                SLIDERS if "interact(" in cell.source else PROGRESS
-            )
 
 
 def _mark_student(cells: list[NotebookNode]) -> None:
@@ -248,7 +280,7 @@ def page(
     kind: str,
     paper: str,
     link: Link,
-    starts: Sequence[int] | None = None,
+    starts: Sequence[int] = (),
 ) -> str:
     """One HTML page with one or more notebooks.
 
@@ -260,26 +292,26 @@ def page(
         starts: Page on which each notebook starts, for the contents.
     """
     chapters, cells = [], []
-    for number, path in enumerate(paths):
+    for path in paths:
         chapter = read_chapter(path, kind, link)
         titles = [title for cell in chapter for title in _headings(cell, 1)]
-        chapters.append(
-            {
-                "id": _chapter_id(path),
-                "title": f"{path.stem[:2]} {titles[0] if titles else ''}",
-                "starts": starts[number] if starts else "",
-            }
-        )
+        title = " ".join([path.stem[:2], *titles[:1]])
+        chapters.append({"id": _chapter_id(path), "title": title})
         cells += chapter
+    for chapter, start in zip(chapters, starts, strict=False):
+        chapter["starts"] = start
     handout = {
         "title": SERIES if len(paths) > 1 else chapters[0]["title"],
-        "subtitle": f"Handout for {kind}s",
         "kind": kind,
         "paper": paper,
         "chapters": chapters,
     }
-    exporter = HandoutExporter(
-        template_name="handout", extra_template_basedirs=[str(WORKSHOP)]
+    exporter = HTMLExporter(
+        template_name="handout",
+        extra_template_basedirs=[str(WORKSHOP)],
+        exclude_input_prompt=True,
+        exclude_output_prompt=True,
+        filters={"markdown2html": _markdown},
     )
     html, _ = exporter.from_notebook_node(
         nbformat.v4.new_notebook(cells=cells), {"handout": handout}
@@ -287,8 +319,9 @@ def page(
     return html
 
 
-def find_browser(named: str | None = None) -> str:
-    """Path of a Chromium.
+@contextmanager
+def open_browser(named: str | None = None) -> Iterator[Browser]:
+    """Start Chromium, Chrome or Edge, and close it in the end.
 
     Args:
         named: A path or the name of a command; without one, the
@@ -298,39 +331,34 @@ def find_browser(named: str | None = None) -> str:
         HandoutError: If there is none.
     """
     named = named or os.environ.get("CHROMIUM")
-    for name in [named] if named else BROWSERS:
-        if path := shutil.which(name):
-            return path
+    with sync_playwright() as playwright:
+        for name in [named] if named else BROWSERS:
+            path = shutil.which(name)  # or where Chrome and Edge install
+            where = {"executable_path": path} if path else {"channel": name}
+            try:
+                browser = playwright.chromium.launch(**where)
+            except Error:
+                continue
+            with browser:
+                yield browser
+            return
     raise HandoutError(
-        f"no browser at {named}"
+        f"no browser: {named} (named by --browser or CHROMIUM)"
         if named
-        else "PDF needs Chromium, Chrome or Edge, and none is on the PATH."
+        else "PDF needs Chromium, Chrome or Edge, and none was found."
         " Name one with --browser, or leave out --pdf."
     )
 
 
-def print_pdf(html: str, pdf: Path, browser: str) -> int:
+def print_pdf(html: str, pdf: Path, browser: Browser) -> int:
     """Print a page to a tagged PDF, and return its number of pages."""
-    with tempfile.TemporaryDirectory() as folder:
-        source, target = Path(folder, "page.html"), Path(folder, "page.pdf")
-        source.write_text(html, encoding="utf-8")
-        command = [
-            browser,
-            "--headless",
-            *BROWSER_OPTIONS,
-            f"--user-data-dir={folder}/profile",
-            "--no-pdf-header-footer",
-            "--generate-pdf-document-outline",
-            "--export-tagged-pdf",
-            f"--print-to-pdf={target}",
-            source.as_uri(),
-        ]
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=300
+    with browser.new_context(offline=True) as context:
+        page = context.new_page()
+        page.set_content(html)
+        page.evaluate("document.fonts.ready")
+        page.pdf(
+            path=pdf, prefer_css_page_size=True, tagged=True, outline=True
         )
-        if not target.exists():
-            raise HandoutError(f"{browser} made no PDF:\n{done.stderr[-800:]}")
-        shutil.copyfile(target, pdf)
     return len(re.findall(rb"/Type /Page\b", pdf.read_bytes()))
 
 
@@ -348,7 +376,7 @@ def _write_html(paths: Sequence[Path], kind: str, args) -> None:
         _say(file)
 
 
-def _write_pdf(paths: Sequence[Path], kind: str, args, browser: str) -> None:
+def _write_pdf(paths: Sequence[Path], kind: str, args, browser) -> None:
     folder, counts = args.output / kind, []
     for path in paths:
         file = folder / f"{path.stem}.pdf"
@@ -371,37 +399,87 @@ def _say(file: Path, pages: int | None = None) -> None:
     print(file, size, *([f"{pages} pages"] if pages else []), flush=True)
 
 
+def _folder(name: str) -> Path:
+    path = Path(name)
+    there = next(p for p in [path, *path.absolute().parents] if p.exists())
+    if not there.is_dir():
+        raise argparse.ArgumentTypeError(f"not a folder: {there}")
+    return path
+
+
+def _notebook(name: str) -> Path:
+    if not (name.endswith(".ipynb") and Path(name).is_file()):
+        raise argparse.ArgumentTypeError(f"not a notebook: {name}")
+    return Path(name)
+
+
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "notebooks", nargs="*", type=Path, help="which ones (default: all)"
+        "paths",
+        nargs="*",
+        type=_notebook,
+        default=sorted(NOTEBOOKS.glob("*.ipynb")),
+        metavar="NOTEBOOK",
+        help="which ones (default: all)",
     )
     parser.add_argument(
-        "--output", type=Path, default="handouts", help="folder to write to"
+        "--output",
+        type=_folder,
+        default="handouts",
+        metavar="FOLDER",
+        help="where to write (default: handouts)",
     )
     parser.add_argument("--pdf", action="store_true", help="PDF as well")
     parser.add_argument("--paper", choices=["a4", "letter"], default="a4")
-    parser.add_argument("--browser", help="a Chromium: path or command")
+    parser.add_argument(
+        "--browser", metavar="NAME", help="for --pdf: its path or command"
+    )
+    parser.add_argument(
+        "--notebooks",
+        type=_folder,
+        metavar="FOLDER",
+        help="write the notebooks for students there, and nothing else",
+    )
+    parser.add_argument(
+        "--solutions",
+        action="store_true",
+        help="with --notebooks: the full ones instead",
+    )
+    parser.add_argument(
+        "--overwrite",
+        action="store_true",
+        help="with --notebooks: replace what differs there",
+    )
     args = parser.parse_args(arguments)
-    args.notebooks = args.notebooks or sorted(NOTEBOOKS.glob("*.ipynb"))
-    for path in args.notebooks:
-        if not (path.suffix == ".ipynb" and path.is_file()):
-            parser.error(f"not a notebook: {path}")
+    if not args.notebooks and (args.solutions or args.overwrite):
+        parser.error("--solutions and --overwrite go with --notebooks FOLDER")
+    if args.browser and not args.pdf:
+        parser.error("--browser goes with --pdf")
     return args
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the handouts that the command line asks for."""
     args = _parse(arguments)
-    browser = find_browser(args.browser) if args.pdf else ""
-    for kind in KINDS:
-        (args.output / kind).mkdir(parents=True, exist_ok=True)
-        _write_html(args.notebooks, kind, args)
-        if browser:
-            _write_pdf(args.notebooks, kind, args, browser)
+    if args.notebooks:
+        write_notebooks(
+            args.paths,
+            args.notebooks,
+            solutions=args.solutions,
+            overwrite=args.overwrite,
+        )
+        return
+    with open_browser(args.browser) if args.pdf else nullcontext() as browser:
+        for kind in KINDS:
+            (args.output / kind).mkdir(parents=True, exist_ok=True)
+            _write_html(args.paths, kind, args)
+            if browser:
+                _write_pdf(args.paths, kind, args, browser)
+    write_notebooks(args.paths, args.output / "student", overwrite=True)
     print(f"Done: open {args.output / 'student'}")
     if browser:
         print("Print in color: gray heatmaps lose the sign of their values.")
