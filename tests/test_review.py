@@ -373,6 +373,9 @@ def bad(seq_len, d_model):
     table = good(seq_len, d_model)
     table[0] = 0
     return table
+def wide(seq_len, d_model):
+    assert d_model == 64
+    return good(seq_len, d_model)
 def nearly(seq_len, d_model):
     return good(seq_len, d_model) + 3e-6
 class Inner:
@@ -389,6 +392,7 @@ class Inner:
         ("mine:Inner.good --width 8", 0, "Findings: 0"),
         ("mine:bad --width 8", 1, "- row length: "),
         ("mine:bad --width 8 --tolerance 2", 1, "- row length: "),
+        ("mine:wide --max-len 64", 0, "Rows: 64,"),
         ("mine:nearly --width 8", 1, "- every row: Row 0"),
         ("mine:nearly --width 8 --tolerance 4e-6", 0, "Findings: 0"),
         ("mine:nobody", 2, "has no attribute 'nobody'"),
