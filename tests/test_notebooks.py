@@ -94,7 +94,7 @@ def test_tags_are_known_and_what_is_no_lesson_is_folded(notebook):
 
 def test_folded_cells_begin_with_a_line_that_names_them(notebook):
     for cell in code(notebook):
-        if tags(cell) & {"check", "drawing"}:
+        if tags(cell) & FOLDED:
             first = cell.source.splitlines()[0]
             assert re.match(r"(# \w+ \w+|def \w+\()", first), cell.id
 
