@@ -378,6 +378,8 @@ def wide(seq_len, d_model):
     return good(seq_len, d_model)
 def nearly(seq_len, d_model):
     return good(seq_len, d_model) + 3e-6
+def hardly(seq_len, d_model):
+    return good(seq_len, d_model) + 3e-7
 class Inner:
     good = staticmethod(good)
 """
@@ -392,6 +394,7 @@ class Inner:
         ("mine:Inner.good --width 8", 0, "Findings: 0"),
         ("mine:bad --width 8", 1, "- row length: "),
         ("mine:bad --width 8 --tolerance 2", 1, "- row length: "),
+        ("mine:hardly --width 8", 0, "Findings: 0"),
         ("mine:wide --max-len 64", 0, "Rows: 64,"),
         ("mine:nearly --width 8", 1, "- every row: Row 0"),
         ("mine:nearly --width 8 --tolerance 4e-6", 0, "Findings: 0"),
@@ -434,3 +437,15 @@ def test_as_a_command_without_tensorflow(tmp_path, name, status):
     assert done.returncode == status
     assert f"Findings: {2 * status}." in done.stdout
     assert "tensorflow" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("off", "expected"), [(4e-4, []), (1.2e-3, ["row length", "row 2"])]
+)
+def test_structure_is_judged_to_a_thousandth(off, expected):
+    def encoder(seq_len, d_model):
+        table = right(seq_len, d_model)
+        table[2, 0] += off
+        return table
+
+    assert found(encoder, max_len=600, tolerance=0.1)[:2] == expected
