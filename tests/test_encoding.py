@@ -325,6 +325,11 @@ def test_angular_frequencies_follow_the_paper():
     assert round(longest) == 60_611
 
 
+def test_frequencies_of_no_width_are_refused():
+    with pytest.raises(ValueError, match=r"d_model .*not 0"):
+        angular_frequencies(0)
+
+
 NOT_SIZES = [True, False, 3.0, "3", None, float("nan"), [3], 3j, np.bool_(1)]
 
 
@@ -338,7 +343,7 @@ def test_a_size_that_is_no_integer(name, value):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("seq_len", -1), ("d_model", 0), ("start_index", -5)]
+    ("name", "value"), [("seq_len", -1), ("d_model", 0), ("start_index", -1)]
 )
 def test_a_size_that_is_too_small(name, value):
     arguments = {"seq_len": 3, "d_model": 4} | {name: value}
@@ -386,7 +391,7 @@ def test_the_limit_is_16_gib_of_float64():
 
 @pytest.mark.parametrize(
     ("rows", "d_model", "fits"),
-    [(10, 10, True), (10, 11, False), (101, 1, False), (0, 101, False)],
+    [(10, 10, True), (1, 100, True), (10, 11, False), (101, 1, False)],
 )
 def test_the_limit_counts_entries(rows, d_model, fits, monkeypatch):
     monkeypatch.setattr(posenc_helpers, "MAX_ENTRIES", 100)
