@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from conftest import NOTEBOOKS, ROOT
 
-FOLDED = {"check", "drawing", "solution"}
+FOLDED = {"check", "drawing", "plumbing", "solution"}
 OTHER_TAGS = {"exercise", "nbval-ignore-output", "predict", "reveal"}
 KERAS = ("04", "05", "06", "08", "09")
 MAIN_LINE = ("01", "02", "03", "04", "05", "06")
