@@ -449,3 +449,25 @@ def test_structure_is_judged_to_a_thousandth(off, expected):
         return table
 
     assert found(encoder, max_len=600, tolerance=0.1)[:2] == expected
+
+
+@pytest.mark.parametrize("length", [3, 4, 64, 256, 512, 600])
+def test_no_length_ends_in_a_traceback(length):
+    def encoder(seq_len, d_model):
+        if seq_len == length:
+            raise IndexError(length)
+        return right(seq_len, d_model)
+
+    assert f"IndexError({length})" in str(review(encoder, 8, max_len=600))
+
+
+def test_what_is_looked_at_unless_told():
+    def encoder(seq_len, d_model):
+        assert d_model == 64
+        return right(seq_len, d_model) + 3e-7
+
+    seen = review(encoder, max_len=600)
+    assert seen.findings == {}
+    assert "Rows: 600, the first 600 right to 1e-06." in str(seen)
+    last = changed(slice(599, 600), 0.5)
+    assert found(last, max_len=600) == ["far row", "every row"]
