@@ -1,8 +1,13 @@
 """The handouts hold what they should, work offline, and print well."""
 
+import base64
+import io
+import os
 import re
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -12,6 +17,9 @@ import pytest
 from bs4 import BeautifulSoup
 from conftest import NOTEBOOKS, ROOT
 from fontTools.ttLib import TTFont
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+from PIL import Image
 
 sys.path.insert(0, str(ROOT / "workshop"))
 import handouts
@@ -19,6 +27,7 @@ import handouts
 MEGABYTES = 4
 A4, LETTER = (595, 842), (612, 792)  # in points
 BOUND = "positional_encoding"
+FOLDED = {"jupyter": {"source_hidden": True}}
 OPEN_FOLDS = """document.querySelectorAll('details').forEach(
     fold => { fold.open = true; })"""
 OVERFLOWING = """() => [...document.querySelectorAll('main *')]
@@ -26,95 +35,196 @@ OVERFLOWING = """() => [...document.querySelectorAll('main *')]
     .filter(e => getComputedStyle(e).overflowX !== 'auto')
     .filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth)
     .map(e => e.outerHTML.slice(0, 200))"""
+SIZES = """[...document.images].map(i => [
+    i.clientWidth, Number(i.getAttribute('width')),
+    i.parentElement.clientWidth, i.naturalWidth])"""
+
+
+# A small series of two, with one of everything.
+
+
+def code(cell_id: str, source: str, *tags: str, outputs=(), **metadata):
+    return new_code_cell(
+        source,
+        id=cell_id,
+        metadata={**metadata, "tags": list(tags)},
+        outputs=list(outputs),
+        execution_count=1,
+    )
+
+
+def prose(cell_id: str, source: str, *tags: str):
+    return new_markdown_cell(source, id=cell_id, metadata={"tags": list(tags)})
+
+
+def picture(alt: str):
+    png = io.BytesIO()
+    Image.new("RGB", (600, 300), "teal").save(png, "png")
+    data = {"image/png": base64.b64encode(png.getvalue()).decode()}
+    metadata = {"image/png": {"alt": alt, "width": 300}}
+    return new_output("display_data", data=data, metadata=metadata)
+
+
+def printed(text: str):
+    return new_output("stream", name="stdout", text=text)
+
+
+def small_notebook(title: str, other: str):
+    links = f"[Next: the other]({other}.ipynb)"
+    begin = f"{handouts.CLEAR_OUTPUTS}, clear the outputs: *Kernel*."
+    cells = [
+        prose("title", f"# {title}\n\nIts subject.\n\n{links}"),
+        prose("aims", f"**What you need**: time.\n\n{begin}"),
+        prose("first", f"## 1. First\n\nRead [the other]({other}.ipynb)."),
+        code("setup", "shared = 1"),
+        prose("predict-a", "**Predict.** QUESTION-A", "predict"),
+        code("reveal-a", "1 + 1", "reveal", outputs=[printed("ANSWER-A")]),
+        prose("explain-a", "It is two."),
+        code("draw", "def plot_folded(): ...", "drawing", **FOLDED),
+        code(
+            "figure-a",
+            "# Draw folded",
+            "drawing",
+            outputs=[picture("A teal box.")],
+            **FOLDED,
+        ),
+        prose("caption-a", "**Figure 1.** A box."),
+        prose("predict-b", "**Predict.** QUESTION-B", "predict"),
+        code("reveal-b", "2 + 2", "reveal", outputs=[printed("ANSWER-B")]),
+        prose("explain-b", "It is four."),
+        code("slide", "interact(print)", "nbval-ignore-output"),
+        code("wait", "go()", "nbval-ignore-output"),
+        prose("exercises", "## Exercises"),
+        prose("exercise-1", "### Exercise 1. Ask\n\nWhat?", "exercise"),
+        code("check-1", "def check_1(answer): HINT", "check", **FOLDED),
+        code(
+            "answer-1",
+            "answer_1 = ...\ncheck_1(answer_1)",
+            "exercise",
+            outputs=[printed("Not answered yet")],
+        ),
+        code(
+            "solution-1",
+            "answer_1 = 'SOLVED'",
+            "solution",
+            outputs=[picture("The solution.")],
+            **FOLDED,
+        ),
+        prose("solution-1-text", "Because it is SOLVED.", "solution"),
+        prose("recap", "## Recap\n\nThat was all."),
+        prose("nav-end", links),
+    ]
+    return nbformat.v4.new_notebook(cells=cells)
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("handouts")
-    handouts.main(["--output", str(folder)])
-    return folder
+def small(tmp_path_factory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("small")
+    stems = ["01_first", "02_second"]
+    for stem, title, other in zip(
+        stems, ["The one", 'The "other"'], stems[::-1], strict=True
+    ):
+        nbformat.write(small_notebook(title, other), folder / f"{stem}.ipynb")
+    return sorted(folder.iterdir())
 
 
-@pytest.fixture(scope="module", params=NOTEBOOKS, ids=lambda path: path.stem)
-def notebook(request):
-    notebook = nbformat.read(request.param, as_version=4)
-    notebook.metadata.stem = request.param.stem
-    return notebook
+@pytest.fixture(scope="module")
+def made(small, tmp_path_factory) -> Path:
+    """What the command makes of the small series, PDF included."""
+    names = filter(None, map(shutil.which, handouts.BROWSERS))
+    chromium = os.environ.get("CHROMIUM") or next(names, None)
+    if not chromium or os.name == "nt":
+        pytest.skip("no Chromium on the PATH to hand to --browser")
+    folder = tmp_path_factory.mktemp("made")
+    wrapper = folder / "browser"  # tells that it was the one to be used
+    wrapper.write_text(f'#!/bin/sh\ntouch "$0.used"\nexec {chromium} "$@"\n')
+    wrapper.chmod(0o755)
+    done = run_command(
+        *small, "--pdf", "--browser", wrapper, "--output", folder / "out"
+    )
+    assert done.stderr == ""
+    assert (folder / "browser.used").exists()
+    return folder / "out"
 
 
-@pytest.fixture
-def student(made, notebook) -> BeautifulSoup:
-    return parse(made / "student" / f"{notebook.metadata.stem}.html")
-
-
-@pytest.fixture
-def instructor(made, notebook) -> BeautifulSoup:
-    return parse(made / "instructor" / f"{notebook.metadata.stem}.html")
+def run_command(*arguments) -> subprocess.CompletedProcess:
+    command = [sys.executable, "workshop/handouts.py", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
 
 
 @cache
-def parse(path: Path) -> BeautifulSoup:
-    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+def page_of(path: Path, kind: str) -> BeautifulSoup:
+    html = handouts.page([path], kind, "a4", lambda name: f"{name}.html")
+    return BeautifulSoup(html, "html.parser")
+
+
+@pytest.fixture(scope="module", params=NOTEBOOKS, ids=lambda path: path.stem)
+def path(request) -> Path:
+    return request.param
+
+
+@pytest.fixture
+def notebook(path):
+    return nbformat.read(path, as_version=4)
+
+
+@pytest.fixture
+def student(path) -> BeautifulSoup:
+    return page_of(path, "student")
+
+
+def tags(cell) -> list[str]:
+    return cell.metadata.get("tags", [])
 
 
 def tagged(notebook, tag: str, kind: str = "code") -> list:
-    return [
-        cell
-        for cell in notebook.cells
-        if tag in cell.metadata.get("tags", []) and cell.cell_type == kind
-    ]
+    cells = [cell for cell in notebook.cells if cell.cell_type == kind]
+    return [cell for cell in cells if tag in tags(cell)]
+
+
+def without_solutions(notebook) -> list:
+    return [cell for cell in notebook.cells if "solution" not in tags(cell)]
 
 
 def squeezed(text: str) -> str:
     return re.sub(r"\s+", "", text)
 
 
-def test_everything_is_inside_the_file(made):
-    files = sorted(made.rglob("*.html"))
-    assert len(files) == 2 * len(NOTEBOOKS)
-    for file in files:
-        page, text = parse(file), file.read_text(encoding="utf-8")
-        assert file.stat().st_size < MEGABYTES * 1e6
-        assert not page.select("script, link, iframe, object, embed")
-        for element in page.select("[src]"):
-            assert element["src"].startswith("data:")
-        assert all(
-            address.startswith("data:")
-            for address in re.findall(r"url\(\s*[\"']?([^)]+)", text)
-        )
-        assert "@import" not in text
+# Pages.
 
 
-def test_links_between_handouts_lead_somewhere(made):
-    for file in made.rglob("*.html"):
-        page = parse(file)
-        ids = [element["id"] for element in page.select("[id]")]
-        assert len(ids) == len(set(ids))
-        for link in page.select("a[href]"):
-            target = link["href"]
-            if target.startswith("#"):
-                assert target[1:] in ids
-            elif not target.startswith("http"):
-                assert (file.parent / target).exists(), target
+def test_everything_is_inside_the_page(student):
+    text = str(student)
+    assert len(text) < MEGABYTES * 1e6
+    assert not student.select("script, link, iframe, object, embed")
+    assert all(e["src"].startswith("data:") for e in student.select("[src]"))
+    addresses = re.findall(r"url\(\s*[\"']?([^)]+)", text)
+    assert all(address.startswith("data:") for address in addresses)
+    assert "@import" not in text
 
 
-def test_every_picture_arrives_with_its_text(notebook, student, instructor):
-    def texts(cells):
-        return [
-            output.metadata["image/png"]["alt"]
-            for cell in cells
-            for output in cell.get("outputs", ())
-            if "image/png" in output.get("data", {})
-            and "exercise" not in cell.metadata.get("tags", [])
-        ]
+def test_links_lead_somewhere(student):
+    ids = [element["id"] for element in student.select("[id]")]
+    assert len(ids) == len(set(ids))
+    names = {f"{path.stem}.html" for path in NOTEBOOKS}
+    for link in student.select("a[href]"):
+        target = link["href"]
+        if target.startswith("#"):
+            assert target[1:] in ids
+        elif not target.startswith("http"):
+            assert target in names
 
-    for_students = [
-        cell
-        for cell in notebook.cells
-        if "solution" not in cell.metadata.get("tags", [])
+
+def test_every_picture_arrives_with_its_text_and_width(notebook, student):
+    stored = [
+        output.metadata["image/png"]
+        for cell in without_solutions(notebook)
+        for output in cell.get("outputs", ())
+        if "image/png" in output.get("data", {})
+        and "exercise" not in tags(cell)
     ]
-    assert [i["alt"] for i in instructor("img")] == texts(notebook.cells)
-    assert [i["alt"] for i in student("img")] == texts(for_students)
+    found = [(i["alt"], int(i["width"])) for i in student("img")]
+    assert found == [(s["alt"], s["width"]) for s in stored]
 
 
 def test_headings_are_in_order_and_the_language_is_said(student):
@@ -124,31 +234,26 @@ def test_headings_are_in_order_and_the_language_is_said(student):
     assert all(after <= before + 1 for before, after in pairwise(levels))
     assert student.html["lang"] == "en"
     assert student.title.text.strip()
+    contents = [link.text for link in student.select(".contents a")]
+    assert contents == [h.text for h in student("h2")]
 
 
-def test_students_get_no_solution_and_instructors_all(
-    notebook, student, instructor
-):
-    solutions = tagged(notebook, "solution")
-    solutions += tagged(notebook, "solution", "markdown")
-    assert solutions
-    for cell in solutions:
+def test_students_get_no_folded_code(notebook, student):
+    shown = squeezed(student.main.text)
+    for cell in notebook.cells:
+        folded = cell.metadata.get("jupyter", {}).get("source_hidden")
         if cell.cell_type == "code":
-            assert squeezed(cell.source) in squeezed(instructor.text)
-            assert squeezed(cell.source) not in squeezed(student.text)
+            assert (squeezed(cell.source) in shown) == (not folded), cell.id
     assert not student.select(".celltag_solution")
-    assert len(instructor.select(".celltag_solution")) == len(solutions)
-    stdout = [e.text.strip() for e in student.select(".output")]
-    assert "Correct." not in stdout
+    assert handouts.CLEAR_OUTPUTS.strip("*") not in student.text
 
 
-def test_students_get_room_to_answer(notebook, student, instructor):
+def test_students_get_room_to_answer(notebook, student):
     questions = len(tagged(notebook, "predict", "markdown"))
     exercises = len(tagged(notebook, "exercise"))
     assert len(student("textarea")) == questions + exercises
     assert all(e.parent.name == "label" for e in student("textarea"))
-    assert not instructor("textarea")
-    assert "Not answered yet" not in student.text + instructor.text
+    assert "Not answered yet" not in student.main.text
 
 
 def test_answers_are_folded_away_from_their_questions(notebook, student):
@@ -161,25 +266,14 @@ def test_answers_are_folded_away_from_their_questions(notebook, student):
         assert not fold.select(".celltag_predict, .celltag_exercise")
         assert fold.select_one(".celltag_reveal")
         assert not fold.has_attr("open")
-    assert len(student.select("details .celltag_reveal")) == len(folds)
 
 
-def test_what_moves_says_so(notebook, student):
-    moving = tagged(notebook, "nbval-ignore-output")
-    expected = [
-        handouts.SLIDERS if "interact(" in cell.source else handouts.PROGRESS
-        for cell in moving
-    ]
-    assert [e.text for e in student.select(".label")] == expected
-
-
-def test_formulas_are_set_in_a_font_that_has_them(notebook, instructor):
-    prose = "\n\n".join(
-        cell.source for cell in notebook.cells if cell.cell_type == "markdown"
-    )
-    prose = re.sub(r"```.*?```|`[^`\n]*`", "", prose, flags=re.S)
-    formulas = re.findall(r"\$\$.+?\$\$|\$[^$]+?\$", prose, re.S)
-    found = instructor("math")
+def test_formulas_are_set_in_a_font_that_has_them(notebook, student):
+    cells = [c for c in without_solutions(notebook) if c.cell_type != "code"]
+    text = "\n\n".join(cell.source for cell in cells)
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.S)
+    formulas = re.findall(r"\$\$.+?\$\$|\$[^$]+?\$", text, re.S)
+    found = student("math")
     assert len(found) == len(formulas)
     font = TTFont(ROOT / "workshop/handout/STIXTwoMath.woff")
     assert "MATH" in font
@@ -190,66 +284,339 @@ def test_formulas_are_set_in_a_font_that_has_them(notebook, instructor):
         assert "\\" not in formula.text
 
 
+def test_a_small_notebook_for_students(small):
+    page = page_of(small[0], "student")
+    cells = [e["id"].split("=")[1] for e in page.select("[id^=cell-id]")]
+    left_out = {"draw", "check-1", "solution-1", "solution-1-text"}
+    wanted = [c.id for c in small_notebook("", "").cells]
+    assert cells == [f"01-{name}" for name in wanted if name not in left_out]
+    assert not re.search("folded|HINT|SOLVED|interact is", page.main.text)
+    assert [i["alt"] for i in page("img")] == ["A teal box."]
+    assert "answer_1 = ..." in page.text
+    said = [e.text for e in page.select(".label")]
+    assert said == [handouts.SLIDERS, handouts.PROGRESS]
+
+
+def test_instructors_get_everything(small):
+    page = page_of(small[0], "instructor")
+    cells = small_notebook("", "").cells
+    found = [e["id"].split("=")[1] for e in page.select("[id^=cell-id]")]
+    assert found == [f"01-{cell.id}" for cell in cells]
+    for cell in cells:
+        if cell.cell_type == "code":
+            assert squeezed(cell.source) in squeezed(page.text)
+    assert [i["alt"] for i in page("img")] == ["A teal box.", "The solution."]
+    assert [e.text for e in page.select(".label")].count("Solution") == 2
+    assert not page("textarea, details")
+    assert "Not answered yet" not in page.text
+
+
 @pytest.mark.parametrize("latex", [r"\nonsense{a}", r"a \big"])
 def test_a_formula_that_cannot_be_set_is_refused(latex):
     with pytest.raises(handouts.HandoutError, match="cannot set"):
         handouts.mathml(latex, "inline")
 
 
-def test_a_picture_without_text_is_refused(tmp_path):
-    notebook = nbformat.read(NOTEBOOKS[0], as_version=4)
-    cell = next(c for c in notebook.cells if c.id == "figure-shuffle")
+def test_a_picture_without_text_is_refused(small, tmp_path, capsys):
+    notebook = nbformat.read(small[0], as_version=4)
+    cell = next(c for c in notebook.cells if c.id == "figure-a")
     cell.outputs[0].metadata = {}
     nbformat.write(notebook, tmp_path / "01_no_alt.ipynb")
-    with pytest.raises(handouts.HandoutError, match="figure-shuffle"):
+    with pytest.raises(handouts.HandoutError, match="figure-a"):
         handouts.main(
             [str(tmp_path / "01_no_alt.ipynb"), "--output", str(tmp_path)]
         )
 
 
+# Notebooks to work in.
+
+
+def test_a_student_notebook_is_the_notebook_without_answers(path, notebook):
+    copy = handouts.student_notebook(path)
+    nbformat.validate(copy)
+    assert (copy.nbformat, copy.nbformat_minor) == (4, 5)
+    assert copy.metadata == notebook.metadata
+    originals = without_solutions(notebook)
+    assert [c.id for c in copy.cells] == [c.id for c in originals]
+    for cell, original in zip(copy.cells, originals, strict=True):
+        assert cell.metadata == original.metadata
+        if cell.cell_type == "code":
+            assert cell.source == original.source
+            assert cell.outputs == []
+            assert cell.execution_count is None
+    text = "\n".join(cell.source for cell in copy.cells)
+    assert handouts.CLEAR_OUTPUTS not in text
+    checks = [cell.id for cell in tagged(copy, "check")]
+    assert checks == [cell.id for cell in tagged(notebook, "check")]
+
+
+SOME = [
+    pytest.param(
+        path,
+        id=path.stem,
+        marks=[] if path.stem.startswith("01") else pytest.mark.slow,
+    )
+    for path in NOTEBOOKS
+]
+
+
+@pytest.mark.parametrize("path", SOME)
+def test_a_student_notebook_runs(path):
+    copy = handouts.student_notebook(path)
+    NotebookClient(copy, timeout=300, kernel_name="python3").execute()
+    for cell in tagged(copy, "exercise"):
+        said = "".join(output.get("text", "") for output in cell.outputs)
+        assert "Not answered yet" in said, cell.id
+
+
+def test_notebooks_are_written_and_nothing_else(small, tmp_path):
+    folder = tmp_path / "class" / "copies"
+    done = run_command(*small, "--notebooks", folder)
+    assert done.returncode == 0, done.stderr
+    names = [path.name for path in small]
+    assert sorted(p.name for p in folder.iterdir()) == names
+    for path in small:
+        copy = nbformat.read(folder / path.name, as_version=4)
+        assert copy == handouts.student_notebook(path)
+
+
+def test_the_full_notebooks_come_as_they_are(small, tmp_path):
+    handouts.write_notebooks(small, tmp_path, solutions=True)
+    for path in small:
+        assert (tmp_path / path.name).read_bytes() == path.read_bytes()
+
+
+def test_no_work_is_lost(small, tmp_path):
+    handouts.write_notebooks(small, tmp_path)
+    handouts.write_notebooks(small, tmp_path)  # the same again: no harm
+    first, second = sorted(tmp_path.iterdir())
+    second.write_text("work of hours")
+    first.unlink()
+    with pytest.raises(handouts.HandoutError, match=r"02_second.*--overwrite"):
+        handouts.write_notebooks(small, tmp_path)
+    assert second.read_text() == "work of hours"
+    assert not first.exists()  # all or nothing
+    handouts.write_notebooks(small, tmp_path, overwrite=True)
+    assert nbformat.read(second, as_version=4).cells
+
+
+def test_a_notebook_never_replaces_itself(small):
+    before = small[0].read_bytes()
+    with pytest.raises(handouts.HandoutError, match="not replaced"):
+        handouts.write_notebooks(small, small[0].parent, overwrite=True)
+    assert small[0].read_bytes() == before
+
+
+# The command.
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["absent.ipynb"], "not a notebook: absent.ipynb"),
-        (["README.md"], "not a notebook: README.md"),
-        (["--paper", "a5"], "invalid choice: 'a5'"),
-        (["--pdf", "--browser", "/no/browser"], "no browser at /no/browser"),
+        ("absent.ipynb", "NOTEBOOK: not a notebook: absent.ipynb"),
+        ("README.md", "NOTEBOOK: not a notebook: README.md"),
+        ("--paper a5", "--paper: invalid choice: 'a5'"),
+        ("--pdf --browser /no/such", "no browser: /no/such (named by --brow"),
+        ("--pdf --browser README.md", "no browser: README.md"),
+        ("--browser chromium", "--browser goes with --pdf"),
+        ("--output README.md", "--output: not a folder: README.md"),
+        ("--output README.md/in", "--output: not a folder: "),
+        ("--notebooks LICENSE", "--notebooks: not a folder: LICENSE"),
+        ("--solutions", "go with --notebooks FOLDER"),
+        ("--overwrite", "go with --notebooks FOLDER"),
     ],
 )
-def test_errors_are_said_in_one_line(arguments, said, tmp_path):
-    command = [sys.executable, "workshop/handouts.py", *arguments]
-    command += ["--output", str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+def test_errors_are_said_in_a_line(
+    arguments, said, capsys, monkeypatch, tmp_path
+):
+    monkeypatch.chdir(ROOT)
+    output = [] if "--output" in arguments else ["--output", str(tmp_path)]
+    with pytest.raises((SystemExit, handouts.HandoutError)) as stopped:
+        handouts.main([*arguments.split(), *output])
+    assert said in capsys.readouterr().err + str(stopped.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_broken_notebook_is_said_in_a_line(tmp_path):
+    broken = tmp_path / "broken.ipynb"
+    broken.write_text("{}")
+    done = run_command(broken, "--output", tmp_path)
     assert done.returncode
-    assert said in done.stderr
+    assert done.stderr.startswith(f"handouts: {broken} is no notebook")
     assert "Traceback" not in done.stderr
 
 
 def test_pdf_without_a_browser_says_what_to_do(monkeypatch, tmp_path):
-    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(handouts, "BROWSERS", ())
     monkeypatch.delenv("CHROMIUM", raising=False)
     with pytest.raises(handouts.HandoutError, match="leave out --pdf"):
         handouts.main(["--pdf", "--output", str(tmp_path)])
 
 
-def open_offline(browser, file: Path, **options):
-    """Open a file with the network off; the page and what it asked for."""
-    context = browser.new_context(offline=True, **options)
-    page = context.new_page()
+def test_the_command_makes_all_that_it_promises(made, small):
+    stems = [path.stem for path in small]
+    pages = {f"{stem}.{end}" for stem in stems for end in ("html", "pdf")}
+    pages.add(f"{BOUND}.pdf")
+    notebooks = {path.name for path in small}
+    found = {k: {p.name for p in (made / k).iterdir()} for k in handouts.KINDS}
+    assert found == {"student": pages | notebooks, "instructor": pages}
+    assert {path.name for path in made.iterdir()} == set(handouts.KINDS)
+
+
+# In print.
+
+
+@pytest.fixture(scope="module", params=handouts.KINDS)
+def bound(request, made):
+    reader = pytest.importorskip("pypdf").PdfReader
+    return reader(made / request.param / f"{BOUND}.pdf")
+
+
+def pdf_of(made: Path, kind: str, name: str):
+    reader = pytest.importorskip("pypdf").PdfReader
+    return reader(made / kind / f"{name}.pdf")
+
+
+def page_with(pdf, text: str) -> int:
+    """The number of the only page that has this text."""
+    found = [n for n, page in enumerate(pdf.pages, 1) if text in read(page)]
+    assert len(found) == 1, (text, found)
+    return found[0]
+
+
+def read(page) -> str:
+    return " ".join(page.extract_text().split())
+
+
+def test_the_contents_give_the_right_pages(bound, made):
+    first = read(bound.pages[0])
+    for title, prose in [
+        ("01 The one", "The one Its subject"),
+        ('02 The "other"', 'The "other" Its subject'),
+    ]:
+        said = int(re.search(re.escape(title) + r" (\d+)", first)[1])
+        assert page_with(bound, prose) == said
+
+
+def test_links_in_the_bound_pdf_lead_to_the_chapters(bound):
+    starts = [
+        page_with(bound, f"{title} Its subject")
+        for title in ("The one", 'The "other"')
+    ]
+    cover, *rest = [targets(bound, page) for page in bound.pages]
+    assert cover == starts
+    # Each chapter speaks of the other one, and of nothing else.
+    assert [target for page in rest for target in page] == starts[::-1]
+
+
+def targets(pdf, page) -> list[int]:
+    """Page numbers that the links on a page lead to."""
+    named = pdf.named_destinations
+    found = []
+    for annotation in page.get("/Annots", []):
+        link = annotation.get_object()
+        place = named[link["/Dest"]]
+        found.append(pdf.get_destination_page_number(place) + 1)
+    return found
+
+
+def test_heads_and_numbers_run_through(bound):
+    total, second = len(bound.pages), page_with(bound, 'other" Its subject')
+    for number, page in enumerate(bound.pages, 1):
+        text = read(page)
+        assert f"{number} / {total}" in text
+        head = "02 The" if number >= second else "01 The"
+        assert text.startswith("Notes" if number == 1 else head)
+
+
+def test_an_answer_is_not_on_the_page_of_its_question(made):
+    for name in ["01_first", "02_second"]:
+        pdf = pdf_of(made, "student", name)
+        for letter in "AB":
+            question = page_with(pdf, f"QUESTION-{letter}")
+            assert page_with(pdf, f"ANSWER-{letter}") > question
+
+
+def test_room_to_write_is_ruled(made):
+    """Lines are a pattern; no other part of a small page has one."""
+    pdf = pdf_of(made, "student", "01_first")
+    for page in pdf.pages:
+        asks = re.search("Your (prediction|answer)", read(page))
+        ruled = "/Pattern" in page["/Resources"]
+        assert ruled == bool(asks), read(page)
+    instructor = pdf_of(made, "instructor", "01_first")
+    assert not any("/Pattern" in p["/Resources"] for p in instructor.pages)
+
+
+def test_links_along_the_series_are_not_printed(bound):
+    assert not any("Next: the other" in read(page) for page in bound.pages)
+
+
+def test_pdfs_are_tagged_outlined_and_of_the_right_size(made):
+    for kind in handouts.KINDS:
+        pdfs = sorted((made / kind).glob("*.pdf"))
+        pages = [check_pdf(pdf, A4) for pdf in pdfs]
+        assert pages[2] == 1 + pages[0] + pages[1]
+
+
+def check_pdf(path: Path, paper: tuple[int, int]) -> int:
+    """Tagged, outlined, of the right size, and free of this machine."""
+    data = path.read_bytes()
+    sizes = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", data)
+    for width, height in sizes:
+        assert abs(float(width) - paper[0]) < 1
+        assert abs(float(height) - paper[1]) < 1
+    for part in (b"/StructTreeRoot", b"/Outlines", b"/Lang", b"/Alt"):
+        assert part in data, part
+    assert b"file:" not in data
+    return len(sizes)
+
+
+# In a browser. From here on Playwright runs in this process, so that the
+# command, which starts its own, cannot.
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[handouts.Browser]:
+    """The system's browser; the tests that want one skip without it."""
+    opened = handouts.open_browser()
+    try:
+        yield opened.__enter__()
+    except handouts.HandoutError as error:
+        pytest.skip(str(error))
+    # Stopped with the module: its event loop would disturb the notebooks'.
+    opened.__exit__(None, None, None)
+
+
+def open_offline(browser, page: BeautifulSoup):
+    """Open a page with the network off; the page and what it asked for."""
+    opened = browser.new_context(offline=True).new_page()
     asked = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(file.as_uri(), wait_until="networkidle")
-    return page, [url for url in asked if not url.startswith("data:")]
+    opened.on("request", lambda request: asked.append(request.url))
+    opened.set_content(str(page))
+    return opened, [url for url in asked if not url.startswith("data:")]
 
 
-@pytest.mark.parametrize("kind", handouts.KINDS)
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_in_a_browser_with_the_network_off(browser, made, path, kind):
+PAGES = [
+    pytest.param(
+        path,
+        kind,
+        id=f"{kind}-{path.stem}",
+        marks=pytest.mark.slow
+        if kind == "instructor" and path is not NOTEBOOKS[0]
+        else [],
+    )
+    for kind in handouts.KINDS
+    for path in NOTEBOOKS
+]
+
+
+@pytest.mark.parametrize(("path", "kind"), PAGES)
+def test_in_a_browser_with_the_network_off(browser, path, kind):
     """It asks for nothing, axe finds nothing, and no part is cut off."""
-    name = f"{kind}/{path.stem}.html"
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-    page, asked = open_offline(browser, made / name)
-    assert asked == [(made / name).as_uri()]
+    page, asked = open_offline(browser, page_of(path, kind))
+    assert asked == []
     assert page.evaluate("[...document.images].every(i => i.naturalWidth)")
     assert page.evaluate("document.fonts.check('16px \"Handout Math\"')")
     page.evaluate(OPEN_FOLDS)
@@ -259,12 +626,14 @@ def test_in_a_browser_with_the_network_off(browser, made, path, kind):
         page.emulate_media(media=media)
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate(OVERFLOWING) == []
+        for shown, wanted, room, dots in page.evaluate(SIZES):
+            assert abs(shown - min(wanted, room)) <= 1
+            assert abs(dots - 2 * wanted) <= 1
     page.context.close()
 
 
-def test_a_fold_prints_open(browser, made):
-    file = made / "student" / f"{NOTEBOOKS[0].stem}.html"
-    page, _ = open_offline(browser, file)
+def test_a_fold_prints_open(browser, small):
+    page, _ = open_offline(browser, page_of(small[0], "student"))
     answer = page.locator("details .celltag_reveal").first
     assert answer.evaluate("e => e.checkVisibility()") is False
     page.emulate_media(media="print")
@@ -274,44 +643,35 @@ def test_a_fold_prints_open(browser, made):
     page.context.close()
 
 
-def test_links_along_the_series_are_not_printed(browser, made):
-    file = made / "student" / f"{NOTEBOOKS[1].stem}.html"
-    page, _ = open_offline(browser, file)
+def test_links_along_the_series_are_for_the_screen(browser, small):
+    page, _ = open_offline(browser, page_of(small[0], "student"))
     for media, shown in [("screen", True), ("print", False)]:
         page.emulate_media(media=media)
-        for text in ["Previous: ", "Next: "]:
-            lines = page.locator("p", has_text=text).all()
-            assert [line.is_visible() for line in lines] == [shown] * 2
+        lines = page.locator("p", has_text="Next: ").all()
+        assert [line.is_visible() for line in lines] == [shown] * 2
     page.context.close()
 
 
-def test_pdfs_one_by_one_and_bound(browser, tmp_path):
-    two = [str(path) for path in NOTEBOOKS[:2]]
-    handouts.main([*two, "--pdf", "--output", str(tmp_path)])
-    for kind in handouts.KINDS:
-        names = [NOTEBOOKS[0].stem, NOTEBOOKS[1].stem, BOUND]
-        found = {p.stem: p for p in (tmp_path / kind).glob("*.pdf")}
-        assert sorted(found) == sorted(names)
-        pages = [check_pdf(found[name], A4) for name in names]
-        assert pages[2] == 1 + pages[0] + pages[1]
-
-
-def test_pdf_on_letter_paper(browser, tmp_path):
-    html = handouts.page(NOTEBOOKS[:1], "student", "letter", lambda _: None)
+def test_letter_paper(browser, small, tmp_path):
+    html = handouts.page(small[:1], "student", "letter", lambda name: None)
     pdf = tmp_path / "letter.pdf"
-    pages = handouts.print_pdf(html, pdf, handouts.find_browser())
+    pages = handouts.print_pdf(html, pdf, browser)
     assert pages == check_pdf(pdf, LETTER)
 
 
-def check_pdf(path: Path, box: tuple[int, int]) -> int:
-    """Tagged, outlined, of the right size, and free of this machine."""
-    data = path.read_bytes()
-    boxes = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", data)
-    for width, height in boxes:
-        assert abs(float(width) - box[0]) < 1
-        assert abs(float(height) - box[1]) < 1
-    for part in (b"/StructTreeRoot", b"/Outlines", b"/Lang", b"/Alt"):
-        assert part in data, part
-    assert b"file:" not in data
-    assert len(boxes) > 5
-    return len(boxes)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", handouts.KINDS)
+def test_the_whole_series_bound(browser, kind, tmp_path):
+    chapters, total = {}, 1
+    for path in NOTEBOOKS:
+        html = handouts.page([path], kind, "a4", lambda name: None)
+        chapters[path.stem] = total + 1
+        total += handouts.print_pdf(html, tmp_path / "one.pdf", browser)
+    html = handouts.page(
+        NOTEBOOKS, kind, "a4", lambda name: None, list(chapters.values())
+    )
+    assert handouts.print_pdf(html, tmp_path / "all.pdf", browser) == total
+    pdf = pytest.importorskip("pypdf").PdfReader(tmp_path / "all.pdf")
+    for stem, start in chapters.items():
+        assert read(pdf.pages[start - 1]).startswith(stem[:2])
+        assert not read(pdf.pages[start - 2]).startswith(stem[:2])
