@@ -269,7 +269,7 @@ def _mark_student(cells: list[NotebookNode]) -> None:
 
 def _ends_fold(following: NotebookNode | None) -> bool:
     """Whether a new section, question or exercise begins."""
-    if following is None or _tags(following) & {"predict", "exercise"}:
+    if following is None or "predict" in _tags(following):
         return True
     prose = following.cell_type == "markdown"
     return prose and following.source.startswith("#")
