@@ -204,7 +204,7 @@ def main() -> None:
     parser.add_argument("learners", type=class_size, help="1 to 100")
     parser.add_argument("notebook", help="such as 02_encoding_matrix")
     parser.add_argument(
-        "--pause", type=float, default=4, help="mean seconds before a cell"
+        "--pause", type=float, default=2, help="mean seconds before a cell"
     )
     parser.add_argument(
         "--minutes", type=float, default=15, help="the longest it may take"
