@@ -123,7 +123,17 @@ RIGHT = {
 WRONG = {
     1: [0.479, math.cos(5), math.sin(5), 1.0, 0.87, "0.88", None, [0.88, 1]],
     2: [0, 0.0251, 3.98e-7, 0.00215, 1585, 0.0006, "0.000631", None],
-    3: [THERE, WAY_BACK[:4], range(64), [64] * 64, "0, 32", None, 0],
+    3: [
+        THERE,
+        WAY_BACK[:4],
+        range(64),
+        [64] * 64,
+        "0, 32",
+        None,
+        0,
+        [str(column) for column in WAY_BACK],
+        [*WAY_BACK[:63], 63.5],
+    ],
     4: [
         lambda p, d: position_encoding(1, d, start_index=p)[0],
         lambda p, d: position_encoding(p + 1, d)[p],
@@ -132,6 +142,8 @@ WRONG = {
         lambda p, d: by_stack(p, d)[0::2],
         lambda p, d: by_stack(p, d).reshape(-1, 2),
         lambda p, d: by_stack(1, d),
+        lambda p, d: by_stack(p, d).reshape(-1, 2)[:, ::-1].ravel(),
+        lambda p, d: by_stack(p, d).round(4),
         lambda p, d: None,
         lambda p: p,
         0.5,
@@ -152,6 +164,59 @@ def test_wrong_answers_get_a_hint(built, capsys, number):
     for answer in WRONG[number]:
         built[f"check_{number}"](answer)
         assert capsys.readouterr().out.startswith("Not yet. Hint: "), answer
+
+
+def in_float32(position, d_model):
+    frequencies = 10_000.0 ** (-np.arange(0, d_model, 2) / d_model)
+    angles = np.float32(position) * frequencies.astype(np.float32)
+    return np.stack([np.sin(angles), np.cos(angles)], axis=1).ravel()
+
+
+REPLIES = [
+    (1, math.cos(5 * 10_000**-0.5), "n is 100 here"),
+    (1, math.sin(0.5), "Odd columns hold cosines"),
+    (2, 100 ** (-4 / 5), "n = 100"),
+    (3, [[i, i + 32] for i in range(32)], "one flat list"),
+    (3, np.reshape(WAY_BACK, (32, 2)), "one flat list"),
+    (3, THERE, "the way there"),
+    (3, [column - 64 for column in WAY_BACK], "from the left"),
+    (3, range(64), "Where is the cosine of pair i"),
+    (3, None, "Give a list"),
+    (3, "0, 32, 1, 33", "Give a list"),
+    (3, (column for column in WAY_BACK), "Give a list"),
+    (3, zip(range(32), range(32, 64), strict=True), "Give a list"),
+    (3, [column + 1 for column in WAY_BACK], "Where is the cosine"),
+    (4, lambda p, d: by_stack(p, d)[::-1], "Put the position"),
+    (
+        4,
+        lambda p, d: by_stack(p, d).reshape(-1, 2)[:, ::-1].ravel(),
+        "The sine comes first",
+    ),
+    (4, lambda p, d: by_stack(p, d).round(4), "Round nothing"),
+    (4, in_float32, "float32"),
+    (4, lambda p, d: None, "64"),
+    (4, concatenated, "Interleave"),
+]
+
+
+@pytest.mark.parametrize(("number", "answer", "reply"), REPLIES)
+def test_a_likely_error_gets_the_reply_that_fits(
+    built, capsys, number, answer, reply
+):
+    built[f"check_{number}"](answer)
+    said = capsys.readouterr().out
+    assert reply in said
+    assert "raised" not in said
+
+
+def test_the_difference_to_tensor2tensor_does_not_grow_for_ever(built):
+    ours = position_encoding(100, 8)
+    ours = np.hstack([ours[:, 0::2], ours[:, 1::2]])
+    gaps = np.abs(built["tensor2tensor"](100, 8) - ours).max(axis=1)
+    assert gaps.argmax() == 64
+    assert gaps[99] < 0.5 * gaps[64]
+    paper, other = (64 * 10_000 ** (-1 / k) for k in (4, 3))  # pair 1
+    assert abs(paper - other - math.pi) < 0.3  # half a turn, or about
 
 
 def test_peace_with_tensor2tensor_is_peace(built):

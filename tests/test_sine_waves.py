@@ -138,6 +138,7 @@ def test_with_the_signal_the_order_of_the_words_is_noticed(built):
     assert round(math.dist(*pooled), 3) == 0.578
     assert round(math.dist(rows[0][1], rows[1][4]), 3) == 1.156
     assert round(math.dist(rows[0][0], rows[0][3]), 3) == 0.822
+    assert np.allclose(built["weights"], weights[0])
     # "chased" looks at the two "the", in both sentences
     assert min(w[2, 0] + w[2, 3] for w in weights) > 0.99
 
@@ -217,3 +218,38 @@ def test_wrong_answers_get_a_hint(built, capsys, number):
     for answer in WRONG[number]:
         built[f"check_{number}"](answer)
         assert capsys.readouterr().out.startswith("Not yet. Hint: "), answer
+
+
+REPLIES = [
+    (1, 0.01 / (2 * np.pi), "That is the frequency."),
+    (1, 314, "half a turn"),
+    (2, lambda k, w: None, "No number was returned."),
+    (2, lambda k, w: str(chord(k, w)), "No number was returned."),
+    (2, lambda k, w: round(chord(k, w), 3), "do not round"),
+    (2, lambda k, w: [round(chord(k, w), 2)], "Which angle"),
+    (2, lambda k, w: 2 * math.sin(k * w), "Halve"),
+    (2, lambda k, w: 2 * abs(math.sin(k * w)), "Halve"),
+    (2, lambda k, w: 2 * math.sin(k * w / 2), "never negative"),
+    (3, (52, 60), "Did you round before?"),
+    (3, (60, 60), "Section 1"),
+    (3, (1, 120), "a new order"),
+]
+
+
+@pytest.mark.parametrize(("number", "answer", "reply"), REPLIES)
+def test_a_likely_error_gets_the_reply_that_fits(
+    built, capsys, number, answer, reply
+):
+    built[f"check_{number}"](answer)
+    assert reply in capsys.readouterr().out
+
+
+def test_the_picture_counts_digits_and_hands():
+    with plt.rc_context():
+        drawn = run_up_to(NAME, "figure-bits-and-hands")["axes"]
+    assert [ax.get_xlabel() for ax in drawn] == ["Digit", "Hand"]
+    digits, cosines = (ax.images[0].get_array() for ax in drawn)
+    powers = 2 ** np.arange(6)
+    assert np.array_equal(digits @ powers, np.arange(64))
+    turns = np.arange(64)[:, np.newaxis] / (12 * powers)
+    assert np.allclose(cosines, np.cos(2 * np.pi * turns))
