@@ -2,11 +2,15 @@
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
 from hypothesis import settings
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "workshop"))
+import handouts
 
 # The same examples each time, and no stopwatch: a busy machine is no bug.
 settings.register_profile("series", deadline=None, derandomize=True)
@@ -56,20 +60,12 @@ def run_up_to(notebook: str, last_cell: str, **given: object) -> dict:
 
 
 @pytest.fixture(scope="module")
-def browser():
-    """The system's Chromium, driven by Playwright; skips without one."""
-    sys.path.insert(0, str(ROOT / "workshop"))
-    from handouts import BROWSER_OPTIONS, HandoutError, find_browser
-
-    api = pytest.importorskip("playwright.sync_api")
+def browser() -> Iterator:
+    """The system's browser; the tests that want one skip without it."""
+    opened = handouts.open_browser()
     try:
-        path = find_browser()
-    except HandoutError:
-        pytest.skip("no Chromium on the PATH, nor named by CHROMIUM")
+        yield opened.__enter__()
+    except handouts.HandoutError as error:
+        pytest.skip(str(error))
     # Stopped with the module: its event loop would disturb the notebooks'.
-    with api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=path, args=BROWSER_OPTIONS
-        )
-        yield chromium
-        chromium.close()
+    opened.__exit__(None, None, None)
