@@ -141,7 +141,7 @@ def _turn_blocks(
 ) -> None:
     """Fill `encoding` with the rows for `start` and the positions after."""
     np.setbufsize(512)  # NumPy rounds to float32 within the fastest cache
-    # i * exp(-ix) = sin(x) + i cos(x): seen as floats, an interleaved row.
+    # j * exp(-jx) = sin(x) + j cos(x): seen as floats, an interleaved row.
     first_rows = 1j * _clock_hands(np.arange(BLOCK), frequencies)
     turned = np.empty_like(first_rows, np.result_type(encoding, np.complex64))
     for block, turn in _turns(start, start + len(encoding), frequencies):
@@ -174,7 +174,7 @@ def _turns(
 def _clock_hands(
     positions: np.ndarray | int, frequencies: np.ndarray
 ) -> np.ndarray:
-    """exp(-i * position * frequency), as complex128."""
+    """exp(-j * position * frequency), as complex128."""
     angles = np.multiply.outer(positions, frequencies)
     hands = np.empty(angles.shape, np.complex128)
     hands.real, hands.imag = np.cos(angles), -np.sin(angles)

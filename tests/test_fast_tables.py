@@ -97,3 +97,36 @@ def test_the_fast_form_is_the_helper(small):
     np.testing.assert_allclose(
         small["small_buffer"](), ours, rtol=0, atol=6e-8
     )
+
+
+def replies(capsys, exercise, *answers):
+    names = run_cells(NOTEBOOK, "setup", f"check-{exercise}")
+    for answer in answers:
+        names[f"check_{exercise}"](answer)
+    return capsys.readouterr().out.splitlines()
+
+
+def test_a_half_right_clock_reader_hears_so(capsys):
+    """`hand` is sin x + j cos x; one of its parts fits two angles."""
+    right, *wrong = replies(
+        capsys,
+        4,
+        lambda hand: np.arctan2(hand.real, hand.imag) % (2 * np.pi),
+        lambda hand: np.arcsin(hand.real),
+        lambda hand: np.arccos(hand.imag),
+        lambda hand: np.degrees(np.arctan2(hand.real, hand.imag)) % 360,
+        lambda hand: "0.5",
+        lambda hand: np.arctan2(hand.real, hand.imag),
+        lambda hand: np.arctan2(-hand.real, hand.imag),
+        np.angle,
+    )
+    assert right == "Correct."
+    hints = ["half", "half", "degrees", "text", "2π", "Which way", "begins"]
+    for hint, said in zip(hints, wrong, strict=True):
+        assert hint in said
+
+
+def test_the_best_block_counts_the_first_turn(capsys):
+    right, short = replies(capsys, 2, (100, 200), (100, 199))
+    assert right == "Correct."
+    assert "for the first block too" in short

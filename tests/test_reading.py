@@ -201,3 +201,26 @@ def test_looking_ahead_is_not_looking_back(read, capsys):
     )
     assert ahead == "Correct."
     assert "looks back" in back
+
+
+def test_an_undoing_in_place_is_as_good(read, capsys):
+    def in_place(matrix):
+        matrix[:] = matrix.T.copy()
+        return matrix
+
+    assert replies(capsys, read[0]["check_3"], in_place) == ["Correct."]
+
+
+def test_the_width_is_512_where_the_exercises_begin(read):
+    """Exercise 2 may be answered by formula, with n and d as they are."""
+    built, _ = read
+    assert (built["n"], built["d"]) == (10_000, 512)
+
+
+def test_hints_for_other_shapes_and_offsets(read, capsys):
+    built, _ = read
+    ahead = [built["shift_matrix"](k, 512) for k in (3, 6, 0)]
+    said = replies(capsys, built["check_5"], np.eye(16), 7, "five", *ahead)
+    assert all("Of shape (512, 512)" in line for line in said[:3])
+    assert all("looks elsewhere" in line for line in said[3:5])
+    assert "looks at itself" in said[5]
