@@ -30,11 +30,13 @@ BOUND = "positional_encoding"
 FOLDED = {"jupyter": {"source_hidden": True}}
 OPEN_FOLDS = """document.querySelectorAll('details').forEach(
     fold => { fold.open = true; })"""
-OVERFLOWING = """() => [...document.querySelectorAll('main *')]
-    .filter(e => getComputedStyle(e).display !== 'inline')
-    .filter(e => getComputedStyle(e).overflowX !== 'auto')
-    .filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth)
-    .map(e => e.outerHTML.slice(0, 200))"""
+OVERFLOWING = """() => {
+    const scrolls = e => getComputedStyle(e).overflowX === 'auto'
+        || e.parentElement && scrolls(e.parentElement);
+    return [...document.querySelectorAll('main, main *')]
+        .filter(e => getComputedStyle(e).display !== 'inline' && !scrolls(e))
+        .filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth)
+        .map(e => e.outerHTML.slice(0, 200)); }"""
 LOADED = """document.fonts.ready.then(fonts => [...fonts]
     .filter(font => font.status === 'loaded')
     .map(font => font.family.replaceAll('"', '')))"""
