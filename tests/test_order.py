@@ -28,6 +28,7 @@ CELLS = [
     "train",
     "table-rows",
     "accuracy-with",
+    "quarters",
 ]
 
 
@@ -118,6 +119,36 @@ def test_swapped_rows_and_equal_rows_need_no_training(table_tools):
         assert (table_tools["position_rows"](model) == rows).all()
 
 
+def test_any_try_and_the_same_rows_swapped_add_up_to_one(names):
+    """So the mean over random rows is one half, and tells nothing."""
+    model = with_random_weights(names["build_model"]("learned"), 40)
+    rng = np.random.default_rng(41)
+    for rows in rng.uniform(-0.05, 0.05, size=(5, 2, 32)):
+        one, other = (
+            names["accuracy_with"](model, rows[order])
+            for order in ([0, 1], [1, 0])
+        )
+        assert one + other == pytest.approx(1, abs=0.01)
+
+
+def test_quarters_are_bounds(names):
+    for low, high in [(0.6, 0.7), (0.1, 0.9), (0.5, 0.96)]:
+        below, above = map(float, names["quarters"]([high, low]).split(" to "))
+        assert below <= low < below + 0.25
+        assert above - 0.25 < high <= above
+        assert below % 0.25 == above % 0.25 == 0
+
+
+def test_progress_names_the_way_or_the_mask(names):
+    labels = []
+    given = {"Progress": lambda label: labels.append(label) or 1 / 0}
+    train = run_cells(NAME, "train", **(names | given))["train"]
+    for way in [("none", 5, True), ("learned", 6)]:
+        with pytest.raises(ZeroDivisionError):
+            train(*way)
+    assert labels == ["mask, seed 5", "learned, seed 6"]
+
+
 def test_only_rows_1_and_4_are_replaced(names):
     model = with_random_weights(names["build_model"]("learned"), 8)
     old, seen = names["position_rows"](model), []
@@ -203,6 +234,8 @@ def test_attention_is_drawn_model_by_model_from_0_to_1():
         image = axes[seed].images[0]
         assert np.asarray(image.get_array()) == pytest.approx(weights)
         assert image.get_clim() == (0, 1)
+        named = [label.get_text() for label in axes[seed].get_xticklabels()]
+        assert named == ["0 the", "1 animal", "2 verb", "3 the", "4 animal"]
 
 
 def test_mask_shows_each_word_itself_and_those_before():
@@ -223,9 +256,15 @@ def test_mask_shows_each_word_itself_and_those_before():
         (1, np.array([3, 0]), "Correct."),
         (1, "0, 3", "Correct."),
         (1, {0, 3}, "Correct."),
-        (1, (1, 4), "turns all answers"),
-        (1, (1, 3), "Count from 0"),
-        (1, 3, "Give two positions"),
+        (1, ("0", "3"), "Correct."),
+        (1, (0.0, 3.0), "Correct."),
+        (1, (np.int64(0), np.int64(3)), "Correct."),
+        (1, (1, 4), "turns all"),
+        (1, (0, 0), "Two different ones"),
+        (1, (1, 3), "the same set"),
+        (1, 3, "Two numbers from 0 to 4"),
+        (1, ("the", "the"), "Two numbers from 0 to 4"),
+        (1, (0, ...), "Not answered yet"),
         (2, 0.69, "Correct."),
         (2, [0.6931], "Correct."),
         (2, 1, "base 2"),
@@ -236,10 +275,16 @@ def test_mask_shows_each_word_itself_and_those_before():
         (3, "a, c", "Correct."),
         (3, ["a", "c"], "Correct."),
         (3, "A and C", "Correct."),
+        (3, "only a and c", "Correct."),
+        (3, [np.str_("a"), np.str_("c")], "Correct."),
         (3, "abc", "Swap the animals"),
+        (3, [...], "Not answered yet"),
         (3, ["a"], "one more"),
         (4, False, "Correct."),
         (4, "false", "Correct."),
+        (4, [False], "Correct."),
+        (4, np.array([False]), "Correct."),
+        (4, [True], "Which word"),
         (4, True, "Which word"),
         (4, "no", "Give True or False"),
         (4, ..., "Not answered yet"),

@@ -96,6 +96,8 @@ def test_map_of_distances_frames_the_double_of_you_and_me(names):
             assert image[down, along] == pytest.approx(apart, abs=1e-5)
     (frame,) = panels[0].lines
     (along,), (down,) = frame.get_data()
+    assert [ax.get_xlabel() for ax in panels] == ["Second phrase"] * 2
+    assert panels[0].get_ylabel() == "First phrase"
     assert texts(panels[0].get_xticklabels())[along] == "me"
     assert texts(panels[0].get_yticklabels())[down] == "you"
     assert np.asarray(panels[0].images[0].get_array())[down, along] == 0
@@ -103,6 +105,7 @@ def test_map_of_distances_frames_the_double_of_you_and_me(names):
 
 def test_each_row_of_the_phrase_is_found_once_in_the_twin(names):
     (ax,) = [ax for ax in drawn("figure-own", names).axes if ax.images]
+    assert (ax.get_ylabel(), ax.get_xlabel()) == ("The phrase", "Its twin")
     zeros = np.asarray(ax.images[0].get_array()) < 1e-5
     assert zeros.sum(axis=0).tolist() == [1] * 10
     assert zeros.sum(axis=1).tolist() == [1] * 10
@@ -193,11 +196,48 @@ def test_wide_sums_can_be_taken_apart_and_narrow_ones_cannot(names):
     assert min(shares[128]) > 0.98
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_in_equal_lengths_the_positions_are_the_easier_ones_if_narrow(
+    names, seed
+):
+    def shares(width, scale):
+        rng = np.random.default_rng(seed)
+        words = scale * rng.normal(size=(1000, width))
+        word, position = rng.integers([1000, 100], size=(2000, 2)).T
+        angles = np.arange(100)[:, None] / 10_000 ** (
+            np.arange(0, width, 2) / width
+        )
+        table = np.hstack([np.sin(angles), np.cos(angles)])
+        sums = words[word] + table[position]
+        off_by = np.abs(names["nearest"](sums, table) - position)
+        found = names["nearest"](sums, words) == word
+        return found.mean(), (off_by <= 2).mean()
+
+    for width in (8, 32):
+        of_words, of_places = shares(width, 1)
+        assert of_words > of_places
+        equal_words, equal_places = shares(width, np.sqrt(0.5))
+        assert equal_words < of_words
+        assert equal_places > of_places
+        assert (equal_words < equal_places) == (width == 8)
+        given = names["recovered"](width, np.sqrt(0.5))
+        assert given == pytest.approx((equal_words, equal_places), abs=0.06)
+
+
+def test_bare_list_of_positions_is_no_function(names, capsys):
+    names["check_5"](names["random_sums"](32, trials=300)[3])
+    assert "Give the function" in capsys.readouterr().out
+
+
 def exercise_5(guess):
     def answer(one_sum, words, table):
         word = ((words - one_sum) ** 2).sum(axis=1).argmin()
         rest = one_sum - words[word] if guess == "rest" else one_sum
         place = ((table - rest) ** 2).sum(axis=1).argmin()
+        if guess == "dot":
+            return (
+                table @ (one_sum - words[(words @ one_sum).argmax()])
+            ).argmax()
         if guess == "print":
             return None
         return {"word": word, "row": table[place]}.get(guess, place)
@@ -211,6 +251,8 @@ def exercise_5(guess):
         (1, ["convention", "in", "march"], "Correct."),
         (1, "Convention, in March", "Correct."),
         (1, {"march", "in", "convention"}, "Correct."),
+        (1, list(np.array(["convention", "in", "march"])), "Correct."),
+        (1, ["convention", "in", "march", "pad"], "The pad is no word"),
         (1, ["in", "march"], "The sixteen begin at position 0."),
         (1, 3, "Which words come after"),
         (2, 16, "Correct."),
@@ -220,6 +262,8 @@ def exercise_5(guess):
         (3, ("a", 3), "Correct."),
         (3, ["A", "3"], "Correct."),
         (3, ("a", np.int64(3)), "Correct."),
+        (3, ("a", 3.0), "Correct."),
+        (3, "a at position 3", "Correct."),
         (3, (7, 3), "7 is the id"),
         (3, (3, "a"), "First the word"),
         (3, "a", "Give a pair"),
@@ -227,13 +271,18 @@ def exercise_5(guess):
         (4, 29_565, "Correct."),
         (4, 435, "How many different ones remain?"),
         (4, 30_000, "have the same sum"),
+        (4, 29_535, "equal numbers has no double"),
+        (4, 29_810, "That is for 20 positions"),
         (5, exercise_5("rest"), "Correct."),
         (5, exercise_5("whole"), "The word is still in it"),
         (5, exercise_5("word"), "That is the word"),
         (5, exercise_5("row"), "Return one number"),
         (5, exercise_5("print"), "Return one number"),
-        (5, 3, "Return one number"),
+        (5, exercise_5("dot"), "Take off half the squared length"),
+        (5, lambda one_sum: 3, "TypeError"),
+        (5, 3, "Give the function"),
         (5, lambda one_sum, words, table: ..., "Not answered yet"),
+        (5, ..., "Not answered yet"),
     ],
 )
 def test_exercise_is_answered_with_a_fitting_hint(
