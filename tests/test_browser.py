@@ -14,9 +14,6 @@ import nbformat
 import pytest
 from conftest import NOTEBOOKS, ROOT
 
-sys.path.insert(0, str(ROOT / "workshop"))
-import handouts
-
 ARTIFACTS = ROOT / "artifacts"
 BY_DEFAULT = ("01", "04")  # one with NumPy and sliders, one with Keras
 OPENED = [
@@ -45,18 +42,6 @@ BROKEN = {
     "fails": "1 / 0",
     "never runs": "2 + 2",
 }
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[handouts.Browser]:
-    """The system's browser; the tests that want one skip without it."""
-    opened = handouts.open_browser()
-    try:
-        yield opened.__enter__()
-    except handouts.HandoutError as error:
-        pytest.skip(str(error))
-    # Stopped with the module: its event loop would disturb the notebooks'.
-    opened.__exit__(None, None, None)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -579,18 +578,6 @@ def check_pdf(path: Path, paper: tuple[int, int]) -> int:
 
 # In a browser. From here on Playwright runs in this process, so that the
 # command, which starts its own, cannot.
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[handouts.Browser]:
-    """The system's browser; the tests that want one skip without it."""
-    opened = handouts.open_browser()
-    try:
-        yield opened.__enter__()
-    except handouts.HandoutError as error:
-        pytest.skip(str(error))
-    # Stopped with the module: its event loop would disturb the notebooks'.
-    opened.__exit__(None, None, None)
 
 
 def open_offline(browser, page: BeautifulSoup):
