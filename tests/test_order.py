@@ -123,12 +123,13 @@ def test_any_try_and_the_same_rows_swapped_add_up_to_one(names):
     """So the mean over random rows is one half, and tells nothing."""
     model = with_random_weights(names["build_model"]("learned"), 40)
     rng = np.random.default_rng(41)
-    for rows in rng.uniform(-0.05, 0.05, size=(5, 2, 32)):
+    for rows in rng.normal(size=(5, 2, 32)):
         one, other = (
             names["accuracy_with"](model, rows[order])
             for order in ([0, 1], [1, 0])
         )
         assert one + other == pytest.approx(1, abs=0.01)
+        assert one != other
 
 
 def test_quarters_are_bounds(names):
@@ -332,6 +333,10 @@ def test_order_is_carried_by_a_difference_on_other_seeds(names):
     assert np.allclose(run["after"], 0.5, atol=0.01)
     for (model, _), end, start in zip(runs, ends, starts, strict=True):
         assert names["accuracy_with"](model, start[[1, 4]]) > 0.8
+        tries = np.random.default_rng(0).uniform(-0.05, 0.05, (50, 2, 32))
+        others = [names["accuracy_with"](model, rows) for rows in tries]
+        assert np.mean(np.array(others) > 0.9) < 0.1
+        assert min(others) < 0.4 and max(others) > 0.6
         moves = np.linalg.norm(end - start, axis=1)
         assert moves[[1, 4]].min() > 1.5 * moves[[0, 2, 3]].max()
 
