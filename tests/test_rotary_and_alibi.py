@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import operator
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,7 +11,7 @@ from conftest import run_cells
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from posenc_helpers import plot_matrix
+from posenc_helpers import check, plot_matrix
 
 NAME = "08_beyond_sinusoids"
 MODEL_CELLS = ["setup", "rotate-pairs", "rotate-halves", "alibi-slopes"]
@@ -233,6 +234,83 @@ def test_accuracy_counts_right_answers_of_each_model(model_names):
     reached = model_names["accuracy"](three_right_one_wrong, 20)
     assert reached[:3].tolist() == [1, 1, 1]
     assert reached[3] < 0.4
+
+
+EIGHT = [0.5**k for k in range(1, 9)]
+TWELVE = EIGHT + [0.5 ** (k / 2) for k in (1, 3, 5, 7)]
+
+
+def compares_scores(names, at, equal=np.isclose):
+    """An answer to exercise 4: one query, one key, at two positions."""
+
+    def scores(rotate):
+        vectors = np.random.default_rng(1).normal(size=(2, 1, 16))
+        query, key = (rotate(v, [p]) for v, p in zip(vectors, at, strict=True))
+        return (query @ key.T).item()
+
+    return lambda port: equal(scores(port), scores(names["rotate_pairs"]))
+
+
+REPLIES = {
+    1: [(-0.416, "Correct"), (-0.42, "three decimals"), ("x", "is text")],
+    2: [
+        ([0, 4, 1, 5, 2, 6, 3, 7], "Correct"),
+        (np.array([0, 4, 1, 5, 2, 6, 3, 7]), "Correct"),
+        ([0, 2, 4, 6, 1, 3, 5, 7], "way there"),
+        ([[0, 4], [1, 5], [2, 6], [3, 7]], "flat"),
+        ([[0, 4], [1], 5], "flat"),
+        ("04152637", "is text"),
+        (4, "Eight"),
+        ([0, 4, 1, 5], "Eight"),
+    ],
+    3: [
+        (TWELVE, "Correct"),
+        (np.round(TWELVE, 4)[::-1], "Correct"),
+        (EIGHT, "8 of 12"),
+        (EIGHT + [0.5 ** (k / 2) for k in range(1, 5)], "every other"),
+        ("0.5", "is text"),
+        ([2 ** (-8 * k / 12) for k in range(1, 13)], "no power of two"),
+    ],
+    4: [
+        (lambda names: compares_scores(names, (7, 4)), "Correct"),
+        (lambda names: compares_scores(names, (1, 0)), "7 and 4"),
+        (lambda names: compares_scores(names, (3, 3)), "two different"),
+        (
+            lambda names: compares_scores(names, (9, 2), operator.eq),
+            "isclose",
+        ),
+        (lambda names: lambda port: None, "True or False"),
+        (lambda names: lambda port: "True", "True or False"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("number", "answer", "reply"),
+    [(n, *case) for n, cases in REPLIES.items() for case in cases],
+)
+def test_answer_in_another_form_or_near_it_is_told(
+    names, capsys, number, answer, reply
+):
+    given = {**names, "check": check}
+    ports = ["ports"] * (number == 4)
+    if number == 4:
+        answer = answer(names)
+    run_cells(NAME, *ports, f"check-{number}", **given)[f"check_{number}"](
+        answer
+    )
+    said = capsys.readouterr().out
+    assert reply in said
+    assert "raised" not in said
+
+
+def test_ports_take_a_single_row(names):
+    ports = run_cells(NAME, "ports", **names)
+    row = np.random.default_rng(2).normal(size=16)
+    for name in "abcd":
+        turned = ports[f"port_{name}"](row, 5)
+        many = ports[f"port_{name}"](row[np.newaxis], [5])
+        assert turned == pytest.approx(many[0])
 
 
 def drawn(*cells, **data):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from conftest import run_cells
 
-from posenc_helpers import angular_frequencies
+from posenc_helpers import angular_frequencies, check
 
 NAME = "09_why_10000"
 MODEL = ["setup", "make-texts", "model-sizes", "normalize", "add-weights"]
@@ -212,12 +212,15 @@ def test_stretching_is_undone():
     ("best", "length"),
     [
         ([1, 1, 1, 1, 1, 0.7], None),
-        ([1, 0.6, 0.5, 0.1, 0.1, 0.1], 40),
+        ([1, 0.59, 0.5, 0.1, 0.1, 0.1], 40),
+        ([1, 0.61, 0.5, 0.1, 0.1, 0.1], 80),
         ([1, 1, 1, 1, 1, 0.3], 320),
     ],
 )
 def test_lost_from_is_the_first_length_that_no_model_finds(best, length):
-    lost = run_cells(NAME, "lost-from", np=np, LENGTHS=LENGTHS)["lost_from"]
+    given = {"accuracy": lambda *_: np.ones(3), "first": None, "np": np}
+    cells = ["found", "lost-from"]
+    lost = run_cells(NAME, *cells, LENGTHS=LENGTHS, **given)["lost_from"]
     assert lost(np.outer(best, [0.1, 1, 0.5])) == length
 
 
@@ -228,6 +231,48 @@ def test_found_means_all_and_lost_means_none():
     assert verdict(np.array([0.81, 0.9, 1])) == "found"
     assert verdict(np.array([0.59, 0.1, 0.2])) == "lost"
     assert verdict(np.array([0.79, 0.9, 1])) == "partly"
+
+
+REPLIES = {
+    1: [
+        ((640 / math.pi) ** 4, "Correct"),
+        (1.7e9, "Correct"),
+        ([1.72e9], "Correct"),
+        ("1.72e9", "is text"),
+        ([1, 2], "One number"),
+        ((640 / math.tau) ** 4, "full turn"),
+    ],
+    2: [
+        (lambda b, i, w: math.tau * b ** (2 * i / w), "Correct"),
+        (lambda b, i, w: round(math.tau * b ** (2 * i / w)), "rounded"),
+        (lambda b, i, w: math.pi * b ** (2 * i / w), "half a turn"),
+        (lambda b, i, w: math.tau * b ** (i / w), "two columns"),
+        (lambda b, i, w: None, "What is omega"),
+    ],
+    3: [(11, "Correct"), (list(range(21, 32)), "How many"), (21, "do make")],
+    4: [
+        (50, "Correct"),
+        ([49.87] * 3, "Correct"),
+        ([49.87, 49.87, 30], "Which base"),
+        (math.pi * 40_000**0.25, "which power"),
+        ("50", "is text"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("number", "answer", "reply"),
+    [(n, *case) for n, cases in REPLIES.items() for case in cases],
+)
+def test_answer_in_another_form_or_near_it_is_told(
+    capsys, number, answer, reply
+):
+    given = {"np": np, "check": check}
+    given["angular_frequencies"] = angular_frequencies
+    run_cells(NAME, f"check-{number}", **given)[f"check_{number}"](answer)
+    said = capsys.readouterr().out
+    assert reply in said
+    assert "raised" not in said
 
 
 def drawn(*cells, **data):
