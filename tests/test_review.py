@@ -377,6 +377,14 @@ def test_an_encoder_that_gives_no_table_is_a_finding(encoder, said, rows):
     assert (seen.convention == "unknown") == (rows == 0)
 
 
+def test_what_is_said_of_a_broken_table():
+    assert str(review(lambda n, d: right(n, d)[:60], 8)) == (
+        "- table: Asked for 64 rows: ValueError('the shape is (60, 8)').\n"
+        "Findings: 1. Convention: unknown.\n"
+        "Rows: 0 of the 70000 asked for, the first 0 right to 1e-06."
+    )
+
+
 def test_an_encoder_may_change_its_own_table_between_calls():
     tables = {}
 
@@ -461,7 +469,11 @@ class Inner:
         ("mine:nearly --width 8 --tolerance 4e-6", 0, "Findings: 0"),
         ("mine:nobody", 2, "has no attribute 'nobody'"),
         ("yours:good", 2, "No module named 'yours'"),
-        ("mine:NUMBER", 2, "mine:NUMBER is of <class 'int'>"),
+        (
+            "mine:NUMBER",
+            2,
+            "error: mine:NUMBER is of <class 'int'>, no function\n",
+        ),
         ("mine:good --width 0", 2, "error: d_model=0: give"),
         ("mine:good --width wide", 2, "argument --width"),
         ("mine:good --convention best", 2, "'best': give one of"),
@@ -498,6 +510,7 @@ def test_help_says_what_each_option_is(monkeypatch, capsys):
         "target the encoder: package.module:function",
         "--width WIDTH columns of its table (64)",
         "--max-len MAX_LEN its rows: 64 or more (70000)",
+        "--convention CONVENTION one of ['paper, interleaved', 'paper,",
         "(the one that fits)",
         "--tolerance TOLERANCE how far an entry may be off (1e-06)",
         *CONVENTIONS,
