@@ -13,8 +13,9 @@ KERAS = ("04", "05", "06", "08", "09")
 MAIN_LINE = ("01", "02", "03", "04", "05", "06")
 BEFORE = (
     "**Before you begin**, clear the outputs: *Kernel > Restart Kernel and"
-    " Clear Outputs of All Cells*. Then each answer waits until you run its"
-    " cell."
+    " Clear Outputs of All Cells*. Then no output stands under its question."
+    " The text below tells the answer all the same, so decide before you read"
+    " on."
 )
 KILOBYTES = 400  # wanted: 300; above this, a figure is too large
 LINES_OF_A_CELL = 15
