@@ -377,6 +377,32 @@ def test_an_encoder_that_gives_no_table_is_a_finding(encoder, said, rows):
     assert (seen.convention == "unknown") == (rows == 0)
 
 
+def test_how_near_is_near():
+    seen = posenc_review.Tables(lambda rows: right(rows, 8), 8, 1e-4, rows=64)
+    assert seen.near(1, 1 + 1.599e-3)
+    assert not seen.near(1, 1 + 1.601e-3)
+    assert seen.near(1, 1 + 2.9e-4, 2, least=1e-4)
+    assert not seen.near(1, 1 + 3.1e-4, 2, least=1e-4)
+    assert [check(seen) for check in posenc_review.CHECKS] == [True] * 8
+    seen.ask = lambda rows: right(rows, 8)[::-1] ** 2
+    assert False in [check(seen) for check in posenc_review.CHECKS]
+    assert None not in [check(seen) for check in posenc_review.CHECKS]
+
+
+@pytest.mark.parametrize("off", [0.9, 1.1])
+def test_sums_of_a_row_are_judged_by_the_width(off):
+    """Of a row that is too long, by so many times what is forgiven."""
+
+    def encoder(seq_len, d_model):
+        table = right(seq_len, d_model)
+        forgiven = 1e-3 + 2 * d_model * 1e-4
+        table[3:4] *= math.sqrt(1 + off * forgiven / (d_model / 2))
+        return table
+
+    names = found(encoder, 64, max_len=600, tolerance=1e-4)
+    assert ("row length" in names) == (off > 1)
+
+
 def test_what_is_said_of_a_broken_table():
     assert str(review(lambda n, d: right(n, d)[:60], 8)) == (
         "- table: Asked for 64 rows: ValueError('the shape is (60, 8)').\n"
@@ -479,7 +505,11 @@ class Inner:
         ("mine:good --convention best", 2, "'best': give one of"),
         ("mine:good --max-len 9", 2, "error: max_len=9: give 64 or more\n"),
         ("mine:TABLE", 2, "mine:TABLE is of <class 'numpy.ndarray'>"),
-        ("mine:turning --width 8", 1, "the numbers are complex"),
+        (
+            "mine:turning --width 8",
+            1,
+            "rows: ValueError('the numbers are complex').\n",
+        ),
         ("", 2, "required: target"),
     ],
 )
