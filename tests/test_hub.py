@@ -111,6 +111,21 @@ def test_users_of_the_machine_are_not_learners(classroom):
     assert classroom.is_ours("nobody-has-this-name")
 
 
+@pytest.mark.parametrize("name", ["POSENC_PORT", "POSENC_SEATS"])
+@pytest.mark.parametrize("value", ["eighty", "0", "-1", "99999", "8000.5"])
+def test_a_setting_that_is_no_number_gets_a_sentence(name, value):
+    done = subprocess.run(
+        [sys.executable, "-c", "import classroom"],
+        cwd=ROOT / "workshop/hub",
+        env={**os.environ, name: value},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"{name} must be a whole number")
+    assert repr(value) in done.stderr
+
+
 def test_a_port_in_use_is_noticed(classroom):
     with create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]

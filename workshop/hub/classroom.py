@@ -22,13 +22,22 @@ from pathlib import Path
 from socket import create_connection
 from typing import Any
 
+
+def whole_number(name: str, default: int, most: int) -> int:
+    """A setting from the environment; a sentence if it is no such number."""
+    value = os.environ.get(name, str(default))
+    if not (value.isascii() and value.isdigit() and 1 <= int(value) <= most):
+        sys.exit(f"{name} must be a whole number, 1 to {most}, not {value!r}.")
+    return int(value)
+
+
 HOST = os.environ.get("POSENC_HOST", "")
-PORT = int(os.environ.get("POSENC_PORT", "8000"))
+PORT = whole_number("POSENC_PORT", 8000, most=65_533)  # and two more
 CLASS = Path(os.environ.get("POSENC_CLASS", "/srv/class/notebooks"))
 STATE = Path(os.environ.get("POSENC_STATE", "/srv/posenc-hub"))
 HOMES = Path(os.environ.get("POSENC_HOMES", "/home"))
-SEATS = int(os.environ.get("POSENC_SEATS", "24"))
-IDLE = int(os.environ.get("POSENC_IDLE", "3600"))
+SEATS = whole_number("POSENC_SEATS", 24, most=1000)
+IDLE = whole_number("POSENC_IDLE", 3600, most=10**6)
 
 LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that look alike
 MARK = "learns positional encoding"  # of each Unix user made here
