@@ -76,7 +76,7 @@ class Tables:
         return self.near(squares.sum(axis=1), self.d_model // 2, size)
 
     def row_2(self) -> bool:
-        """Row 2 should begin with sin 2, whatever the width."""
+        """The first sine of row 2 should be sin 2, whatever the width."""
         return self.near(self.table(3)[2, 0], np.sin(2))
 
     def rotation(self) -> bool:
@@ -148,7 +148,7 @@ def formula(positions: object, d_model: int, convention: str) -> np.ndarray:
 
 
 def convention_of(matrix: object, tolerance: float = 1e-3) -> str:
-    """Name the `CONVENTIONS` that a table from row 0 on follows, or none."""
+    """Name the `CONVENTIONS` that rows from 0 on follow, or "unknown"."""
     table = numbers(matrix)
     size = table.size // table.shape[-1], table.shape[-1]
     right = {x: formula(np.arange(size[0]), size[1], x) for x in CONVENTIONS}
