@@ -36,6 +36,8 @@ IDLE = '.jp-Notebook-ExecutionIndicator[data-status="idle"]'
 CONNECTED = "#jp-main-statusbar :text('| Idle')"
 RED = '[data-mime-type="application/vnd.jupyter.stderr"]'  # errors too
 MINUTE = 60_000  # milliseconds, as Playwright counts
+# Asked at each frame, the page would do nothing but draw frames.
+NOW_AND_THEN = 200
 BROKEN = {
     "works": "1 + 1",
     "complains": "import sys; print('careful', file=sys.stderr)",
@@ -138,6 +140,7 @@ def clear_outputs(page) -> None:
     page.wait_for_function(
         "() => !document.querySelector('.jp-OutputArea-output')",
         timeout=MINUTE,
+        polling=NOW_AND_THEN,
     )
     wait_until_idle(page)
 
@@ -149,6 +152,7 @@ def run_all(page) -> None:
         " return said.some(s => /\\d/.test(s))"
         " && !said.some(s => s.includes('*')); }",
         timeout=3 * MINUTE,
+        polling=NOW_AND_THEN,
     )
     page.locator(IDLE).wait_for(timeout=MINUTE)
 
@@ -204,6 +208,7 @@ def move_slider(page, widget) -> None:
         }""",
         arg=[widget.element_handle(), before],
         timeout=MINUTE,
+        polling=NOW_AND_THEN,
     )
 
 
