@@ -1,7 +1,7 @@
 """NumPy and Matplotlib helpers that the notebooks share.
 
-Every idea in here is built in a notebook first: the encoding in 02, its
-speed in 10, the heatmap in 01. Importing this never imports TensorFlow.
+The encoding is built in notebook 02 first, and its speed in 10; notebook 01
+introduces the rest. Importing this never imports TensorFlow.
 """
 
 import os
@@ -37,12 +37,12 @@ def angular_frequencies(
 
     Returns:
         float64 array of shape `[(d_model + 1) // 2]`, in radians per
-        position, fastest first.
+        position; pair 0 has 1.
 
     Raises:
         TypeError: If `d_model` is not an integer.
         ValueError: If `d_model` is below 1, or `max_wavelength` is not a
-            positive finite number.
+            finite number above 1e-99.
     """
     _check_size("d_model", d_model, 1)
     try:
@@ -84,9 +84,10 @@ def position_encoding(
         Array of shape `[seq_len, d_model]`, the caller's own.
 
     Raises:
-        TypeError: If a size is not an integer.
-        ValueError: If a size is too small or too large, `max_wavelength`
-            is not a positive finite number, or `dtype` is another one.
+        TypeError: If a size or `start_index` is not an integer.
+        ValueError: If one of these is too small or too large,
+            `max_wavelength` is not a finite number above 1e-99, or `dtype`
+            is another one.
     """
     _check_table(seq_len, d_model, start_index)
     if dtype is None or dtype not in (np.dtype("f4"), np.dtype("f8")):
@@ -195,7 +196,7 @@ def show(fig: Figure, alt: str) -> None:
     full, small = BytesIO(), BytesIO()
     # Shown at half size: sharp on today's screens, and in print.
     fig.savefig(full, format="png", dpi=200, bbox_inches="tight")
-    # 128 colors are plenty for a figure, and make it a fourth as large;
+    # 128 colors are plenty for a figure, and make it a third as large;
     # this way of choosing them keeps the rare ones, such as a single dot.
     picture = Image.open(full).convert("RGB")
     picture = picture.quantize(128, Image.Quantize.MAXCOVERAGE)
@@ -251,7 +252,7 @@ def check(
         answer: The reader's answer; `...` means none yet.
         expected: The right value, or a function that takes the answer
             and tells whether it is right.
-        hint: What to think of next, for any wrong answer.
+        hint: What to think of next, if none of `mistakes` fits.
         inputs: If the answer is a function: the arguments of each call.
             `expected` is then the list of values that it should return.
         mistakes: Pairs of a wrong value (or a function that recognizes
