@@ -11,8 +11,9 @@ from posenc_helpers import angular_frequencies, check
 
 NAME = "09_why_10000"
 MODEL = ["setup", "make-texts", "model-sizes", "normalize", "add-weights"]
-MODEL += ["rope-scores", "angles-of", "look", "readers", "train", "accuracy"]
-MODEL += ["clip", "pair-scores", "half-turn", "looks", "remedies"]
+MODEL += ["rope-scores", "angles-of", "score-table", "look", "attend"]
+MODEL += ["readers", "train", "accuracy", "clip", "pair-scores", "half-turn"]
+MODEL += ["looks", "remedies"]
 POWERS = [4, 5, 6, 7, 8, 10]
 LENGTHS = [20, 40, 80, 120, 240, 320]
 
@@ -119,13 +120,12 @@ def test_training_is_that_of_notebook_08(names, monkeypatch):
 def test_each_model_has_its_own_base(names):
     bases = [10_000, 1e8]
     model = names["Readers"](bases)
-    offsets = np.array([[[0.0, 1, 30, 200]]] * 2, "float32").reshape(1, 2, 4)
-    angles = np.asarray(names["angles_of"](model, offsets))
-    assert angles.shape == (1, 2, 4, 1, 4)
+    angles = names["angles_of"](model, np.array([0, 1, 30, 200]))
+    assert angles.shape == (2, 4, 4)
     for m, base in enumerate(bases):
         for k, offset in enumerate([0, 1, 30, 200]):
             expected = [offset * base ** (-i / 4) for i in range(4)]
-            assert angles[0, m, k, 0] == pytest.approx(expected, rel=1e-5)
+            assert angles[m, k] == pytest.approx(expected, rel=1e-5)
 
 
 def test_a_limit_stops_one_pair_and_is_taken_off_again(names, monkeypatch):
@@ -133,9 +133,8 @@ def test_a_limit_stops_one_pair_and_is_taken_off_again(names, monkeypatch):
     met = []
 
     def accuracy(model, seq_len):
-        offsets = np.array([[[5.0, 19, 100]]], "float32")
-        angles = names["angles_of"](model, offsets)
-        met.append(np.asarray(angles)[0, 0, :, 0] / model.frequencies[0])
+        angles = names["angles_of"](model, np.array([5, 19, 100]))
+        met.append(angles[0] / model.frequencies[0])
 
     monkeypatch.setitem(names, "accuracy", accuracy)
     names["clipped"](model, 1, 160)
@@ -150,7 +149,7 @@ def test_window_hides_what_is_farther_back(names):
     model = names["Readers"]([10_000])
     model.window = 3
     texts = np.array([[[1, 2, 3, 4, 8, 5]]])
-    weights = np.asarray(names["look"](model, texts)[2])[0, 0]
+    weights = np.asarray(names["look"](model, texts))[0, 0]
     assert (weights.min(axis=1) > 0).tolist() == [0, 0, 1, 1, 1, 0]
 
 
