@@ -1,6 +1,6 @@
-"""Keras 3 layers that tell a model where each word stands.
+"""Keras 3 layers, on TensorFlow, that tell a model where each word stands.
 
-Notebook 04 builds all three, for Keras on TensorFlow. The sines come from
+Notebook 04 builds drafts of all three. The tables come from
 `posenc_helpers.position_encoding`, which notebook 02 builds.
 """
 
@@ -39,7 +39,7 @@ class _PositionLayer(keras.Layer):
     wanted = "word ids, integers of shape [batch, seq_len]"
 
     def __call__(self, inputs: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        # Not in `call`: by then Keras has taken lists apart.
+        # Not in `call`: Keras stops at the numbers of a list before that.
         if advice := self._advice(inputs):
             raise ValueError(f"{self.name} takes {self.wanted}. {advice}")
         return super().__call__(inputs, *args, **kwargs)
@@ -48,7 +48,8 @@ class _PositionLayer(keras.Layer):
         dtype = getattr(inputs, "dtype", type(inputs).__name__)
         dtype = getattr(dtype, "name", dtype)
         if dtype.startswith(("str", "bytes", "object")):
-            return "This is text: use keras.layers.TextVectorization first."
+            wish = "keras.layers.TextVectorization makes ids of text"
+            return f"This is {dtype}: {wish}."
         if not hasattr(inputs, "dtype"):
             return f"This is a {dtype}: use keras.ops.convert_to_tensor first."
         if getattr(inputs, "ragged", hasattr(inputs, "ragged_rank")):
@@ -65,15 +66,15 @@ class _PositionLayer(keras.Layer):
 class PositionEmbeddingLayer(_PositionLayer):
     """Learned word embedding plus learned position embedding.
 
-    Both tables start random and are trained. A position that training
-    never reaches keeps its random row.
+    Both tables start random and are trained. The row of a position that
+    training never reaches stays random.
 
     Args:
         sequence_length: Rows of the position table: the longest input.
         vocab_size: Rows of the word table: the highest id plus 1.
         output_dim: Columns of both tables, the width of the output.
-        mask_zero: Whether id 0 is padding. If so, the layers that follow
-            receive a mask and leave the padding out.
+        mask_zero: Whether id 0 is padding. If so, a mask goes along, and
+            later layers that heed masks leave the padding out.
         **kwargs: As for every `keras.Layer`: `name`, `dtype`, ...
 
     Call arguments:
@@ -87,7 +88,8 @@ class PositionEmbeddingLayer(_PositionLayer):
             ids. `tf.errors.InvalidArgumentError` if the length is known
             only when a graph runs, or if an id is not in the table; under
             XLA (`jit_compile=True`) an id past the table silently reads
-            its last row instead, and a negative one counts from its end.
+            its last row instead, and a negative one counts from its end,
+            as far as row 0.
 
     Example:
     >>> layer = PositionEmbeddingLayer(5, vocab_size=10, output_dim=6)
@@ -129,8 +131,8 @@ class PositionEmbeddingLayer(_PositionLayer):
 
     def _add_table(self, name: str, rows: int, learned: bool) -> Tensor:
         # A weight with `trainable=False` stays frozen. A layer would thaw
-        # at `model.trainable = True`. No autocast: it is the sum that is
-        # rounded, once, and not each table.
+        # at `model.trainable = True`. No autocast: a mixed policy rounds
+        # the sum, once, and not each table.
         return self.add_weight(
             shape=(rows, self.output_dim),
             initializer="uniform" if learned else _sinusoids,
@@ -193,7 +195,7 @@ class PositionEmbeddingFixedWeights(PositionEmbeddingLayer):
         sequence_length: Rows of the position table: the longest input.
         vocab_size: Rows of the word table: the highest id plus 1.
         output_dim: Columns of both tables, the width of the output.
-        mask_zero: Whether id 0 is padding, hidden from later layers.
+        mask_zero: Whether id 0 is padding, and a mask goes along.
         learned_words: False for the frozen word table as published, True
             for one that starts random and is trained.
         **kwargs: As for every `keras.Layer`: `name`, `dtype`, ...

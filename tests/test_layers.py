@@ -155,10 +155,11 @@ def test_unknown_ids_are_refused_in_eager_calls_graphs_and_fit(make, wrong):
 def test_unknown_ids_under_xla_do_what_the_docstring_says(make):
     layer = make(5, 10, 6)
     rows = compiled(layer, jit=True)(
-        np.array([[10], [-1], [9], [-2]], "int32")
+        np.array([[10], [-1], [9], [-2], [-10], [-11]], "int32")
     )
-    last, before_last = layer(np.array([[9], [8]]))
-    np.testing.assert_array_equal(rows, [last, last, last, before_last])
+    last, before, first = layer(np.array([[9], [8], [0]]))
+    expected = [last, last, last, before, first, first]
+    np.testing.assert_array_equal(rows, expected)
 
 
 MISFITS = {
@@ -172,6 +173,7 @@ MISFITS = {
     "array of text": (np.array([["you", "too"]]), "TextVectorization"),
     "tensor of text": (tf.constant([["you", "too"]]), "TextVectorization"),
     "text": ("you too robot", "TextVectorization"),
+    "array of lists": (np.array([[1, 2], [3]], object), "is object: "),
     "floats": (np.zeros((1, 5)), "float64: cast it"),
     "float input": (keras.Input((5,)), r"keras.Input\(dtype='int32'\)"),
     "truths": (np.zeros((1, 5), bool), "bool: cast it"),
