@@ -197,11 +197,12 @@ def test_t5_bias_is_the_number_of_the_bucket(model_names):
 def test_marker_looks_at_nothing_behind_it(model_names):
     model = model_names["Readers"]("none", 4)
     texts, _ = model_names["texts_for_all"](5, 20, np.random.default_rng(3))
-    weights = np.asarray(model_names["look"](model, texts)[2])
-    assert weights.sum(axis=2) == pytest.approx(np.ones((5, 4, 8)), abs=1e-5)
+    models_first = np.swapaxes(texts, 0, 1)
+    weights = np.asarray(model_names["look"](model, models_first)[2])
+    assert weights.sum(axis=3) == pytest.approx(np.ones((4, 5, 8)), abs=1e-5)
     places = np.argmax(texts == 8, axis=2)
     for text, m in itertools.product(range(5), range(4)):
-        seen = weights[text, m].min(axis=1) > 0
+        seen = weights[m, text].min(axis=0) > 0
         assert seen.tolist() == [p <= places[text, m] for p in range(20)]
 
 
