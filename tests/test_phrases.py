@@ -159,6 +159,21 @@ def test_attention_and_mean_miss_it_whatever_the_weights(names, seed):
     assert run["tells_apart"](names["practical"](run["order_ids"]))
 
 
+def test_relu_before_the_mean_tells_the_orders_apart(names):
+    run = run_cells(NAME, "orders", **names)
+    rows = names["practical"](run["order_ids"]).numpy()
+    first, second = rows.mean(axis=1)
+    assert np.abs(first - second).max() < 1e-6
+    first, second = np.maximum(rows, 0).mean(axis=1)
+    assert np.abs(first - second).max() > 1e-3
+
+
+def test_neighbors_tell_the_twins_apart_that_attention_does_not(names):
+    first, second = names["fixed"](names["hunt_ids"]).numpy()
+    pairs = [rows[:-1] * rows[1:] for rows in (first, second)]
+    assert np.abs(np.subtract(*(p.mean(0) for p in pairs))).max() > 0.1
+
+
 def test_every_double_is_a_word_and_a_position_that_trade_places(names):
     pairs = {(min(w, p), max(w, p)) for w in range(38) for p in range(20)}
     assert names["different_rows"](names["fixed"], 38) == len(pairs) == 570
