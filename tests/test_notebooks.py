@@ -154,6 +154,13 @@ def test_headings_are_in_order(notebook):
         assert after <= before + 1
 
 
+def test_no_paragraph_is_a_left_over(notebook):
+    for cell in prose(notebook):
+        assert cell.source == cell.source.strip(), cell.id
+        for paragraph in cell.source.split("\n\n"):
+            assert len(paragraph.split()) >= 2, (cell.id, paragraph)
+
+
 def test_minutes_are_one_sitting(notebook, path):
     minutes = int(re.search(r"(\d+) minutes", notebook.cells[1].source)[1])
     assert 20 <= minutes <= (60 if path.name[:2] in MAIN_LINE else 75)
