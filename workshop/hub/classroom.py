@@ -39,7 +39,7 @@ HOMES = Path(os.environ.get("POSENC_HOMES", "/home"))
 SEATS = whole_number("POSENC_SEATS", 24, most=1000)
 IDLE = whole_number("POSENC_IDLE", 3600, most=10**6)
 
-LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that look alike
+LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # no i, l and 1, no o and 0
 MARK = "learns positional encoding"  # of each Unix user made here
 BIN = Path(sys.prefix, "bin")
 PROXY = Path(sys.prefix, "proxy/node_modules/configurable-http-proxy")
@@ -160,7 +160,7 @@ def read_names(file: Path) -> list[str]:
 
 
 def random_end() -> str:
-    """Make five letters that can be read from a card."""
+    """Make five letters or digits that can be read from a card."""
     return "".join(secrets.choice(LETTERS) for _ in range(5))
 
 

