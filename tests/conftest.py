@@ -1,13 +1,20 @@
 """What several test files share."""
 
+import io
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import nbformat
+import numpy as np
 import pytest
 from hypothesis import settings
+from matplotlib.figure import Figure
+
+from posenc_helpers import plot_matrix
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "workshop"))
 import handouts
@@ -40,6 +47,26 @@ def run_cells(notebook: str, *cell_ids: str, **given: object) -> dict:
     for cell_id in cell_ids:
         exec(cells[cell_id].source, namespace)
     return namespace
+
+
+def figure_of(notebook: str, *cells: str, **given: object) -> Figure:
+    """Run the named cells of a notebook; return the figure they show."""
+    figures = []
+    usual = {"np": np, "plt": plt, "plot_matrix": plot_matrix}
+    usual["show"] = lambda figure, alt: figures.append(figure)
+    run_cells(notebook, *cells, **given | usual)
+    (figure,) = figures
+    plt.close(figure)
+    return figure
+
+
+def assert_replies(check: Callable, answers: Iterable, begin: str) -> None:
+    """Give answers to an exercise's check; each reply begins like this."""
+    for answer in answers:
+        said = io.StringIO()
+        with redirect_stdout(said):
+            check(answer)
+        assert said.getvalue().startswith(begin), answer
 
 
 def run_up_to(notebook: str, last_cell: str, **given: object) -> dict:

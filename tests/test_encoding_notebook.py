@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import mpmath
 import numpy as np
 import pytest
-from conftest import run_up_to
+from conftest import assert_replies, run_up_to
 
 from posenc_helpers import position_encoding
 
@@ -153,17 +153,14 @@ WRONG = {
 
 
 @pytest.mark.parametrize("number", RIGHT)
-def test_right_answers_in_any_form_are_taken(built, capsys, number):
-    for answer in RIGHT[number]:
-        built[f"check_{number}"](answer)
-        assert capsys.readouterr().out == "Correct.\n", answer
+def test_right_answers_in_any_form_are_taken(built, number):
+    assert_replies(built[f"check_{number}"], RIGHT[number], "Correct.\n")
 
 
 @pytest.mark.parametrize("number", WRONG)
-def test_wrong_answers_get_a_hint(built, capsys, number):
-    for answer in WRONG[number]:
-        built[f"check_{number}"](answer)
-        assert capsys.readouterr().out.startswith("Not yet. Hint: "), answer
+def test_wrong_answers_get_a_hint(built, number):
+    check = built[f"check_{number}"]
+    assert_replies(check, WRONG[number], "Not yet. Hint: ")
 
 
 def in_float32(position, d_model):

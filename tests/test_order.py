@@ -2,12 +2,11 @@
 
 import itertools
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from conftest import run_cells
+from conftest import figure_of, run_cells
 
-from posenc_helpers import check, plot_matrix
+from posenc_helpers import check
 
 NAME = "06_does_order_matter"
 CELLS = [
@@ -195,21 +194,13 @@ def test_only_the_swap_of_the_two_articles_changes_no_score(names):
     assert min(changed.values()) > 0.01
 
 
-def drawn(*cells, **data):
-    """The figure that these cells show, when given such data."""
-    figures = []
-    data["show"] = lambda figure, alt: figures.append(figure)
-    run_cells(NAME, *cells, plt=plt, np=np, plot_matrix=plot_matrix, **data)
-    (figure,) = figures
-    plt.close(figure)
-    return figure
-
-
 def test_every_run_has_a_line_in_the_color_of_its_way():
     rng = np.random.default_rng(1)
     ways = ["none", "learned", "sinusoidal"]
     curves = dict(zip(ways, rng.random((3, 3, 5)), strict=True))
-    (ax,) = drawn("draw-curves", "figure-trained-curves", **curves).axes
+    (ax,) = figure_of(
+        NAME, "draw-curves", "figure-trained-curves", **curves
+    ).axes
     assert len(ax.lines) == 9
     _, labels = ax.get_legend_handles_labels()
     assert labels == ways
@@ -228,7 +219,7 @@ def test_table_is_drawn_before_and_after_with_one_scale():
         "position_rows": lambda model: {"trained": end}[model],
         "learned_runs": [("trained", None)],
     }
-    figure = drawn("plot-table", "figure-trained-table", **given)
+    figure = figure_of(NAME, "plot-table", "figure-trained-table", **given)
     panels = [ax for ax in figure.axes if ax.images]
     for ax, rows in zip(panels, (start, end), strict=True):
         assert np.asarray(ax.images[0].get_array()) == pytest.approx(rows)
@@ -240,7 +231,7 @@ def test_table_is_drawn_before_and_after_with_one_scale():
 
 def test_attention_is_drawn_model_by_model_from_0_to_1():
     maps = np.random.default_rng(3).dirichlet(np.ones(5), size=(3, 5))
-    axes = drawn("figure-trained-attention", maps=maps).axes
+    axes = figure_of(NAME, "figure-trained-attention", maps=maps).axes
     for seed, weights in enumerate(maps):
         assert axes[seed].get_title() == f"Seed {seed}"
         image = axes[seed].images[0]
@@ -251,7 +242,7 @@ def test_attention_is_drawn_model_by_model_from_0_to_1():
 
 
 def test_mask_shows_each_word_itself_and_those_before():
-    (ax,) = drawn("figure-mask").axes
+    (ax,) = figure_of(NAME, "figure-mask").axes
     image = np.asarray(ax.images[0].get_array())
     for seeing in range(5):
         for seen in range(5):

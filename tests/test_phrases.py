@@ -2,10 +2,9 @@
 
 import itertools
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from conftest import run_cells
+from conftest import figure_of, run_cells
 
 NAME = "05_phrase_demo"
 CELLS = (
@@ -23,16 +22,6 @@ def names():
     return run_cells(NAME, *CELLS)
 
 
-def drawn(cell, names):
-    """The figure that a cell shows."""
-    figures = []
-    show = {"show": lambda figure, alt: figures.append(figure)}
-    run_cells(NAME, cell, **(names | show))
-    (figure,) = figures
-    plt.close(figure)
-    return figure
-
-
 def texts(labels):
     return [label.get_text() for label in labels]
 
@@ -41,7 +30,7 @@ def texts(labels):
     ("cell", "limit"), [("figure-learned", 0.1), ("figure-fixed", 2)]
 )
 def test_both_phrases_share_a_scale_and_name_their_words(names, cell, limit):
-    panels = [ax for ax in drawn(cell, names).axes if ax.images]
+    panels = [ax for ax in figure_of(NAME, cell, **names).axes if ax.images]
     phrases = (names["TECHNICAL"], names["WISE"])
     for ax, phrase, ids in zip(panels, phrases, names["ids"], strict=True):
         image = ax.images[0]
@@ -62,7 +51,7 @@ def test_both_phrases_share_a_scale_and_name_their_words(names, cell, limit):
 
 
 def test_row_is_drawn_as_the_sum_of_word_and_position(names):
-    (ax,) = drawn("figure-one-row", names).axes
+    (ax,) = figure_of(NAME, "figure-one-row", **names).axes
     word, position, total = (line.get_ydata() for line in ax.lines)
     assert total == pytest.approx(word + position)
     assert word[0] == pytest.approx(np.sin(22), abs=1e-5)
@@ -71,7 +60,7 @@ def test_row_is_drawn_as_the_sum_of_word_and_position(names):
 
 
 def test_lengths_of_word_rows_are_drawn_beside_the_length_of_positions(names):
-    (ax,) = drawn("figure-norms", names).axes
+    (ax,) = figure_of(NAME, "figure-norms", **names).axes
     *words, positions = ax.lines
     assert set(positions.get_ydata()) == {5}
     for line, named in zip(words, names["variants"], strict=True):
@@ -85,7 +74,11 @@ def test_lengths_of_word_rows_are_drawn_beside_the_length_of_positions(names):
 
 
 def test_map_of_distances_frames_the_double_of_you_and_me(names):
-    panels = [ax for ax in drawn("figure-distances", names).axes if ax.images]
+    panels = [
+        ax
+        for ax in figure_of(NAME, "figure-distances", **names).axes
+        if ax.images
+    ]
     layers = (names["fixed"], names["practical"])
     for ax, layer in zip(panels, layers, strict=True):
         first, second = layer(names["ids"]).numpy()
@@ -104,7 +97,9 @@ def test_map_of_distances_frames_the_double_of_you_and_me(names):
 
 
 def test_each_row_of_the_phrase_is_found_once_in_the_twin(names):
-    (ax,) = [ax for ax in drawn("figure-own", names).axes if ax.images]
+    (ax,) = [
+        ax for ax in figure_of(NAME, "figure-own", **names).axes if ax.images
+    ]
     assert (ax.get_ylabel(), ax.get_xlabel()) == ("The phrase", "Its twin")
     zeros = np.asarray(ax.images[0].get_array()) < 1e-5
     assert zeros.sum(axis=0).tolist() == [1] * 10

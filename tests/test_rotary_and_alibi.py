@@ -4,14 +4,13 @@ import itertools
 import math
 import operator
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from conftest import run_cells
+from conftest import figure_of, run_cells
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from posenc_helpers import check, plot_matrix
+from posenc_helpers import check
 
 NAME = "08_beyond_sinusoids"
 MODEL_CELLS = ["setup", "rotate-pairs", "rotate-halves", "alibi-slopes"]
@@ -314,19 +313,11 @@ def test_ports_take_a_single_row(names):
         assert turned == pytest.approx(many[0])
 
 
-def drawn(*cells, **data):
-    """The figure that these cells show, when given such data."""
-    figures = []
-    data["show"] = lambda figure, alt: figures.append(figure)
-    run_cells(NAME, *cells, plt=plt, np=np, plot_matrix=plot_matrix, **data)
-    (figure,) = figures
-    plt.close(figure)
-    return figure
-
-
 def test_scores_are_drawn_side_by_side_each_by_its_largest():
     added, rotary = np.random.default_rng(4).normal(size=(2, 24, 24))
-    figure = drawn("figure-scores", added_scores=added, rotary_scores=rotary)
+    figure = figure_of(
+        NAME, "figure-scores", added_scores=added, rotary_scores=rotary
+    )
     left, right = figure.axes[:2]
     for ax, scores, title in [(left, added, "Sinus"), (right, rotary, "RoPE")]:
         image = np.asarray(ax.images[0].get_array())
@@ -335,7 +326,9 @@ def test_scores_are_drawn_side_by_side_each_by_its_largest():
 
 
 def test_alibi_lines_are_the_softmax_of_the_bias():
-    (ax,) = drawn("alibi-slopes", "alibi-weights", "figure-alibi").axes
+    (ax,) = figure_of(
+        NAME, "alibi-slopes", "alibi-weights", "figure-alibi"
+    ).axes
     assert len(ax.lines) == 8
     for head, line in enumerate(ax.lines):
         weights = [math.exp(-d / 2 ** (head + 1)) for d in range(40)]
@@ -346,7 +339,7 @@ def test_alibi_lines_are_the_softmax_of_the_bias():
 
 
 def test_bucket_line_steps_where_the_distance_is_reached():
-    (ax,) = drawn("t5-buckets", "figure-t5").axes
+    (ax,) = figure_of(NAME, "t5-buckets", "figure-t5").axes
     buckets, *marks = ax.lines
     assert buckets.get_drawstyle() == "steps-post"
     assert buckets.get_ydata()[[0, 15, 16, 112, 113, 199]].tolist() == (
@@ -357,7 +350,9 @@ def test_bucket_line_steps_where_the_distance_is_reached():
 
 def test_each_model_has_a_line_of_how_far_its_rows_moved():
     moved = np.random.default_rng(5).random((4, 160))
-    (ax,) = drawn("task-sizes", "figure-trained-table", moved=moved).axes
+    (ax,) = figure_of(
+        NAME, "task-sizes", "figure-trained-table", moved=moved
+    ).axes
     *lines, mark = ax.lines
     for line, distances in zip(lines, moved, strict=True):
         assert line.get_ydata() == pytest.approx(distances[:60])
@@ -369,7 +364,7 @@ def test_every_run_has_a_line_near_or_far():
     results = dict(zip(SCHEMES, runs, strict=True))
     cells = ["task-sizes", "plot-runs", "figure-trained-lengths"]
     given = {"results": results, "LENGTHS": LENGTHS, "BACKS": [1, 1, 8, 8]}
-    figure = drawn(*cells, **given)
+    figure = figure_of(NAME, *cells, **given)
     for task, ax in enumerate(figure.axes):
         assert ax.get_title() == ["Near: 1 back", "Far: 8 back"][task]
         for number, scheme in enumerate(SCHEMES):
