@@ -404,6 +404,17 @@ def test_the_full_notebooks_come_as_they_are(small, tmp_path):
         assert (tmp_path / path.name).read_bytes() == path.read_bytes()
 
 
+def test_what_is_no_notebook_is_never_handed_out(tmp_path):
+    broken = tmp_path / "broken.ipynb"
+    broken.write_text("not json")
+    for solutions in (False, True):
+        with pytest.raises(handouts.HandoutError, match="is no notebook"):
+            handouts.write_notebooks(
+                [broken], tmp_path / "class", solutions=solutions
+            )
+    assert not (tmp_path / "class").exists()
+
+
 def test_no_work_is_lost(small, tmp_path):
     handouts.write_notebooks(small, tmp_path)
     handouts.write_notebooks(small, tmp_path)  # the same again: no harm
@@ -437,6 +448,7 @@ def test_a_notebook_never_replaces_itself(small):
         ("--pdf --browser /no/such", "no browser: /no/such (named by --brow"),
         ("--pdf --browser README.md", "no browser: README.md"),
         ("--browser chromium", "--browser goes with --pdf"),
+        ("--pdf --notebooks none", "--pdf goes without --notebooks"),
         ("--output README.md", "--output: not a folder: README.md"),
         ("--output README.md/in", "--output: not a folder: "),
         ("--notebooks LICENSE", "--notebooks: not a folder: LICENSE"),

@@ -147,9 +147,9 @@ def write_notebooks(
     """
     texts = {}
     for path in paths:
-        text = path.read_text(encoding="utf-8")
-        if not solutions:
-            text = nbformat.writes(student_notebook(path)) + "\n"
+        text = nbformat.writes(student_notebook(path)) + "\n"
+        if solutions:
+            text = path.read_text(encoding="utf-8")
         file = folder / path.name
         texts[file] = text
         if not file.exists() or file.read_text(encoding="utf-8") == text:
@@ -325,7 +325,7 @@ def open_browser(named: str | None = None) -> Iterator[Browser]:
 
     Args:
         named: A path or the name of a command; without one, the
-            environment variable CHROMIUM, then the usual names.
+            environment variable CHROMIUM, or else the usual names.
 
     Raises:
         HandoutError: If there is none.
@@ -457,6 +457,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     args = parser.parse_args(arguments)
     if not args.notebooks and (args.solutions or args.overwrite):
         parser.error("--solutions and --overwrite go with --notebooks FOLDER")
+    if args.notebooks and args.pdf:
+        parser.error("--pdf goes without --notebooks")
     if args.browser and not args.pdf:
         parser.error("--browser goes with --pdf")
     return args
@@ -482,7 +484,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     write_notebooks(args.paths, args.output / "student", overwrite=True)
     print(f"Done: open {args.output / 'student'}")
     if browser:
-        print("Print in color: gray heatmaps lose the sign of their values.")
+        print("Print in color: in gray, red and blue heatmaps lose the sign.")
 
 
 if __name__ == "__main__":
