@@ -371,3 +371,12 @@ def test_the_cliff_is_at_half_a_turn_for_other_seeds(names, seed):
         usual = [names["clipped"](model, pair, n)[0] for n in (40, 80, 160)]
         print(f"pair {pair} stopped at 19: {usual}")
         assert min(usual) > 0.8 if pair == 1 else max(usual) < 0.6
+    # With the largest base pair 0 does it all, until it meets offset 20.
+    model.limits = np.float32([np.inf, 0, 0, 0])
+    assert names["accuracy"](model, 20)[-1] > 0.8
+    assert names["accuracy"](model, 40)[-1] < 0.6
+    model.limits = np.float32([np.inf] * 4)
+    model.window = 20
+    assert names["accuracy"](model, 40)[-1] > 0.8
+    model.window = 21
+    assert names["accuracy"](model, 40)[-1] < 0.75
