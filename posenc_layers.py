@@ -1,6 +1,6 @@
 """Keras 3 layers, on TensorFlow, that tell a model where each word stands.
 
-Notebook 04 builds drafts of all three. The tables come from
+Notebook 04 builds drafts of all three. Fixed tables come from
 `posenc_helpers.position_encoding`, which notebook 02 builds.
 """
 
