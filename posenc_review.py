@@ -67,7 +67,7 @@ class Tables:
         return table[:, :pairs] + 1j * table[:, self.d_model - pairs :]
 
     def near(self, left, right, size: float = 6, least: float = 1e-3) -> bool:
-        """Whether they agree to `least`, and `size` times the tolerance."""
+        """Whether they agree to `least`, plus `size` times the tolerance."""
         return np.allclose(left, right, 0, least + size * self.tolerance)
 
     def row_length(self) -> bool:
@@ -157,7 +157,7 @@ def convention_of(matrix: object, tolerance: float = 1e-3) -> str:
 
 
 def numbers(made: object) -> np.ndarray:
-    """Return an array, a list or a tensor of any library as float64."""
+    """Return a list, an array, a PyTorch or TensorFlow tensor as float64."""
     made = made.detach().cpu().double() if hasattr(made, "detach") else made
     if np.iscomplexobj(made := np.asarray(made)):
         raise ValueError("the numbers are complex")
