@@ -29,7 +29,7 @@ SERIES = "Positional encoding, step by step"
 KINDS = ("student", "instructor")
 BROWSERS = ("chromium", "chromium-browser", "chrome", "msedge")
 CLEAR_OUTPUTS = "**Before you begin**"  # a paragraph for JupyterLab alone
-SLIDERS = "Sliders, in the notebook. The same picture, still, is above."
+SLIDERS = "Sliders, in the notebook. Such a picture, still, is above."
 PROGRESS = "Shows its progress when it runs."
 THIN = '<mspace width="0.167em"/>'
 FUNCTION = "<mi>(?:sin|cos|tan|exp|ln|log|max|min)</mi>"

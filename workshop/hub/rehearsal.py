@@ -1,7 +1,7 @@
 """A hub for a rehearsal, and visitors who use it; nothing of it stays.
 
 The load test and the tests use it. It has a port, users, homes and names
-of its own, so that it disturbs no hub that serves a class.
+of its own, so that it touches no hub that serves a class.
 """
 
 import os
