@@ -141,7 +141,7 @@ def _turn_blocks(
     encoding: np.ndarray, start: int, frequencies: np.ndarray
 ) -> None:
     """Fill `encoding` with the rows for `start` and the positions after."""
-    np.setbufsize(512)  # NumPy rounds to float32 within the fastest cache
+    np.setbufsize(512)  # a wide turn is read where it lies, not copied
     # j * exp(-jx) = sin(x) + j cos(x): seen as floats, an interleaved row.
     first_rows = 1j * _clock_hands(np.arange(BLOCK), frequencies)
     turned = np.empty_like(first_rows, np.result_type(encoding, np.complex64))
