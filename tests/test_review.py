@@ -355,6 +355,7 @@ def nan_far_out(seq_len, d_model):
         (lambda n, d: right(n, d).T, "the shape is (8, 3)", 0),
         (lambda n, d: right(n, d)[:, 1:], "the shape is (3, 7)", 0),
         (lambda n, d: right(n + 1, d), "the shape is (4, 8)", 0),
+        (lambda n, d: np.ones((0, n, d)), "the shape is (0, 3, 8)", 0),
         (lambda n, d: right(n, d)[None, None], "", 70_000),
         (lambda n, d: [[1], [1, 2]], "ValueError", 0),
         (lambda n, d: right(n, d) * math.inf, "NaN or infinity", 0),
@@ -403,6 +404,59 @@ def test_sums_of_a_row_are_judged_by_the_width(off):
     assert ("row length" in names) == (off > 1)
 
 
+@pytest.mark.parametrize("off", [0.9, 1.1])
+def test_dot_products_are_judged_by_the_width(off):
+    """Of one row that is too long, by so many times what is forgiven."""
+
+    def encoder(seq_len, d_model):
+        table = right(seq_len, d_model)
+        forgiven = 1e-3 + 4 * d_model * 1e-4
+        table[300:301] *= math.sqrt(1 + off * forgiven / (d_model / 2))
+        return table
+
+    names = found(encoder, 64, max_len=600, tolerance=1e-4)
+    assert ("dot products" in names) == (off > 1)
+
+
+def test_row_1_is_looked_at():
+    def encoder(seq_len, d_model):
+        table = right(2 * seq_len, d_model)[::2]
+        late = right(seq_len, d_model)
+        late[1:2] = table[1:2]  # row 2 in the place of row 1
+        return late
+
+    names = found(encoder, 16, max_len=600)
+    assert names == ["rotation", "wavelengths", "dot products", "every row"]
+
+
+def test_few_lengths_are_asked_for_and_each_once():
+    asked = []
+
+    def encoder(seq_len, d_model):
+        asked.append(seq_len)
+        return right(seq_len, d_model)
+
+    assert review(encoder, 8).findings == {}
+    assert asked == [3, 4, 64, 256, 512, 32_769, 70_000]
+
+
+def test_the_tolerance_itself_is_allowed():
+    def encoder(seq_len, d_model):
+        table = right(seq_len, d_model)
+        table[5:6] += 3e-6
+        return table
+
+    worst = review(encoder, 8, max_len=600).errors.max()
+    assert found(encoder, max_len=600, tolerance=worst) == []
+    assert found(encoder, max_len=600, tolerance=worst * (1 - 1e-12)) == [
+        "every row"
+    ]
+    table = right(64, 8) + 1e-4
+    off = abs(table - posenc_review.formula(range(64), 8, CONVENTIONS[0]))
+    assert convention_of(table, off.max()) == CONVENTIONS[0]
+    assert convention_of(table, off.max() * (1 - 1e-12)) == "unknown"
+
+
 def test_what_is_said_of_a_broken_table():
     assert str(review(lambda n, d: right(n, d)[:60], 8)) == (
         "- table: Asked for 64 rows: ValueError('the shape is (60, 8)').\n"
@@ -448,14 +502,19 @@ def test_sizes_at_the_edge(monkeypatch):
     assert len(review(right, 64, max_len=100).errors) == 100
     cut = "Rows: 256 of the 70000 asked for, the first 256 right to 1e-06."
     assert cut in str(review(right, 64))
-    with pytest.raises(ValueError, match="d_model=512: give 1 to 256"):
-        review(right, 512)
+    assert len(review(right, 256).errors) == 64
+    with pytest.raises(ValueError, match=r"d_model=257: give 1 to 256$"):
+        review(right, 257)
+    monkeypatch.setattr(posenc_review, "ENTRIES", 1000)
+    assert len(review(right, 7).errors) == 142
     monkeypatch.undo()
     assert posenc_review.ENTRIES // 64 >= 70_000
     assert len(review(right, 8, max_len=64).errors) == 64
     assert len(review(right, 8, max_len=65).errors) == 65
     assert found(right, 8, max_len=32_769) == []
     assert str(Review({}, 9)).startswith("Findings: 0. Convention: unknown.\n")
+    three = Review({}, 3, errors=[9e-7, 1e-6, 1.1e-6])
+    assert str(three).endswith("Rows: 3, the first 2 right to 1e-06.")
 
 
 MODULE = """
