@@ -53,7 +53,8 @@ class _PositionLayer(keras.Layer):
         if not hasattr(inputs, "dtype"):
             return f"This is a {dtype}: use keras.ops.convert_to_tensor first."
         if getattr(inputs, "ragged", hasattr(inputs, "ragged_rank")):
-            return "This is ragged: call .to_tensor() on it first."
+            wish = "call .to_tensor(), or keras.Input without ragged=True"
+            return f"This is ragged: {wish}."
         if self.kind not in dtype:
             wish = f"cast it, or keras.Input(dtype='{self.kind}32')"
             return f"This is {dtype}: {wish}."
