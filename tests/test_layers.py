@@ -604,6 +604,15 @@ def sizes_of(layer):
     return {name: getattr(layer, name).item() for name in names}
 
 
+def knows_5(length, longest):
+    if length is not None and length > 5:
+        raise ValueError(f"{length} is over sequence_length, {longest}")
+
+
+def misspells(length, longest):
+    return lenght  # noqa: F821
+
+
 ANSWERS = [  # exercise, answer, what the reply begins with or hints at
     (1, (3, 1, 7, 2, 0), "Correct"),
     (1, [3, 7, 2, 0, 0], "id 1"),
@@ -615,6 +624,8 @@ ANSWERS = [  # exercise, answer, what the reply begins with or hints at
     (3, too_long, "Correct"),
     (3, never, "refuses nothing"),
     (3, asserts, "python -O"),
+    (3, knows_5, "above the longest"),
+    (3, misspells, "a name that Python does not know"),
     (3, lambda a, b: ..., "Not answered"),
     (3, forgets_dots, "with `return ...` away"),
     (3, adds_text, "raised TypeError here; a ValueError is wanted"),
