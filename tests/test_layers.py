@@ -610,7 +610,7 @@ def knows_5(length, longest):
 
 
 def misspells(length, longest):
-    return lenght  # noqa: F821
+    return lengths  # noqa: F821
 
 
 ANSWERS = [  # exercise, answer, what the reply begins with or hints at
