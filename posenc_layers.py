@@ -53,7 +53,7 @@ class _PositionLayer(keras.Layer):
         if not hasattr(inputs, "dtype"):
             return f"This is a {dtype}: use keras.ops.convert_to_tensor first."
         if getattr(inputs, "ragged", hasattr(inputs, "ragged_rank")):
-            wish = "call .to_tensor(), or keras.Input without ragged=True"
+            wish = "call .to_tensor(), and keras.Input without ragged=True"
             return f"This is ragged: {wish}."
         if self.kind not in dtype:
             wish = f"cast it, or keras.Input(dtype='{self.kind}32')"
