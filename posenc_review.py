@@ -191,7 +191,15 @@ def review(
         max_len: Rows to look at, 64 or more, as far as 2**26 entries go.
         convention: One of `CONVENTIONS` to hold it to, else what fits best.
         tolerance: How far an entry may be off. The checks scale it.
+
+    Raises:
+        TypeError, ValueError: If a setting makes no sense, by its name.
     """
+    for name, size in (("d_model", d_model), ("max_len", max_len)):
+        if not isinstance(size, int | np.integer):
+            raise TypeError(f"{name}={size!r}: give an integer")
+    if not 0 <= tolerance < np.inf:
+        raise ValueError(f"{tolerance=}: give 0 or more")
     if not 0 < d_model <= ENTRIES // SHORT:
         raise ValueError(f"{d_model=}: give 1 to {ENTRIES // SHORT}")
     if max_len < SHORT:

@@ -11,6 +11,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+import handouts
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
@@ -19,9 +20,6 @@ from fontTools.ttLib import TTFont
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from PIL import Image
-
-sys.path.insert(0, str(ROOT / "workshop"))
-import handouts
 
 MEGABYTES = 4
 A4, LETTER = (595, 842), (612, 792)  # in points

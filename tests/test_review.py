@@ -391,31 +391,21 @@ def test_how_near_is_near():
 
 
 @pytest.mark.parametrize("off", [0.9, 1.1])
-def test_sums_of_a_row_are_judged_by_the_width(off):
+@pytest.mark.parametrize(
+    ("check", "row", "size"), [("row length", 3, 2), ("dot products", 300, 4)]
+)
+def test_sums_over_a_row_are_judged_by_the_width(check, row, size, off):
     """Of a row that is too long, by so many times what is forgiven."""
 
     def encoder(seq_len, d_model):
         table = right(seq_len, d_model)
-        forgiven = 1e-3 + 2 * d_model * 1e-4
-        table[3:4] *= math.sqrt(1 + off * forgiven / (d_model / 2))
+        forgiven = 1e-3 + size * d_model * 1e-4
+        longer = math.sqrt(1 + off * forgiven / (d_model / 2))
+        table[row : row + 1] *= longer
         return table
 
     names = found(encoder, 64, max_len=600, tolerance=1e-4)
-    assert ("row length" in names) == (off > 1)
-
-
-@pytest.mark.parametrize("off", [0.9, 1.1])
-def test_dot_products_are_judged_by_the_width(off):
-    """Of one row that is too long, by so many times what is forgiven."""
-
-    def encoder(seq_len, d_model):
-        table = right(seq_len, d_model)
-        forgiven = 1e-3 + 4 * d_model * 1e-4
-        table[300:301] *= math.sqrt(1 + off * forgiven / (d_model / 2))
-        return table
-
-    names = found(encoder, 64, max_len=600, tolerance=1e-4)
-    assert ("dot products" in names) == (off > 1)
+    assert (check in names) == (off > 1)
 
 
 def test_row_1_is_looked_at():
@@ -484,6 +474,8 @@ def test_an_encoder_may_change_its_own_table_between_calls():
         ({"d_model": -8}, "d_model=-8: give 1"),
         ({"d_model": 2**24}, "d_model=16777216: give 1"),
         ({"max_len": 63}, "max_len=63: give 64 or more"),
+        ({"tolerance": -1e-6}, "tolerance=-1e-06: give 0 or more"),
+        ({"tolerance": math.nan}, "tolerance=nan: give 0 or more"),
         (
             {"convention": "interleaved"},
             "convention='interleaved': give one of ['paper, interleaved',",
@@ -494,6 +486,14 @@ def test_arguments_that_make_no_sense_are_named(given, told):
     with pytest.raises(ValueError) as caught:
         review(right, **given)
     assert str(caught.value).startswith(told)
+
+
+@pytest.mark.parametrize("name", ["d_model", "max_len"])
+@pytest.mark.parametrize("value", [64.0, "64", None])
+def test_sizes_that_are_no_integers_are_named(name, value):
+    with pytest.raises(TypeError) as caught:
+        review(right, **{name: value})
+    assert str(caught.value) == f"{name}={value!r}: give an integer"
 
 
 def test_sizes_at_the_edge(monkeypatch):

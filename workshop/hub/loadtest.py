@@ -197,6 +197,13 @@ def class_size(text: str) -> int:
     return int(text)
 
 
+def time_span(text: str) -> float:
+    """Read seconds or minutes."""
+    if not 0 <= (span := float(text)) < float("inf"):
+        raise argparse.ArgumentTypeError("give 0 or more")
+    return span
+
+
 def main() -> None:
     """Rehearse what the command line says."""
     about, *_ = (__doc__ or "").splitlines()
@@ -204,11 +211,14 @@ def main() -> None:
     parser.add_argument("learners", type=class_size, help="1 to 100")
     parser.add_argument("notebook", help="such as 02_encoding_matrix")
     parser.add_argument(
-        "--pause", type=float, default=2, help="mean seconds before a cell"
+        "--pause",
+        type=time_span,
+        default=2,
+        help="mean seconds before a cell",
     )
     parser.add_argument(
         "--minutes",
-        type=float,
+        type=time_span,
         default=15,
         help="after so many, no cell begins",
     )
