@@ -7,7 +7,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from urllib.error import URLError
 from urllib.request import urlopen
 
 import nbformat
@@ -95,8 +97,9 @@ def address(home: Path, server: subprocess.Popen) -> str:
     until = time.monotonic() + 90
     while time.monotonic() < until and server.poll() is None:
         for file in (home / "runtime").glob("jpserver-*.json"):
-            server_info = json.loads(file.read_text() or "{}")
-            if "url" in server_info:
+            # The file may be there before all of it, or before the server.
+            with suppress(ValueError, URLError):
+                server_info = json.loads(file.read_text())
                 urlopen(server_info["url"] + "api", timeout=30).close()
                 # A workspace for each, so that no tab is left from before.
                 place = "lab/workspaces/{{0}}/tree/{{0}}.ipynb?token="
