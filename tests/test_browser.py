@@ -34,6 +34,15 @@ PROMPTS = """() => [...document.querySelectorAll('.jp-CodeCell')].map(
 SIZES = """() => [...document.querySelectorAll('.jp-OutputArea-output img')]
     .filter(i => !i.closest('.widget-interact'))
     .map(i => [i.clientWidth, i.naturalWidth, i.parentElement.clientWidth])"""
+# Outputs are drawn a moment after the kernel has sent them.
+SETTLED = """() => new Promise(settled => {
+    let soon = setTimeout(settled, 500);
+    const later = () => {
+        clearTimeout(soon);
+        soon = setTimeout(settled, 500); };
+    new MutationObserver(later).observe(
+        document.querySelector('.jp-Notebook'),
+        {childList: true, subtree: true, characterData: true}); })"""
 IDLE = '.jp-Notebook-ExecutionIndicator[data-status="idle"]'
 CONNECTED = "#jp-main-statusbar :text('| Idle')"
 RED = '[data-mime-type="application/vnd.jupyter.stderr"]'  # errors too
@@ -158,6 +167,7 @@ def run_all(page) -> None:
         polling=NOW_AND_THEN,
     )
     page.locator(IDLE).wait_for(timeout=MINUTE)
+    page.evaluate(SETTLED)
 
 
 def problems(page, notebook) -> list[str]:
