@@ -8,6 +8,8 @@ import os
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import wraps
+from inspect import isroutine
 from io import BytesIO
 from numbers import Integral, Real
 
@@ -237,6 +239,9 @@ def plot_matrix(
     return ax
 
 
+NOT_ANSWERED = "Not answered yet: replace the dots, then run this again."
+
+
 def check(
     answer: object,
     expected: object,
@@ -247,6 +252,11 @@ def check(
     tolerance: float = 1e-6,
 ) -> None:
     """Say whether an exercise is answered, and if not, give a hint.
+
+    What can be said of any exercise is said here: dots that are left,
+    nothing returned, an error in the reader's own code, text or a set where
+    numbers are wanted. An answer that cannot be compared is a wrong answer;
+    an error in comparing is never called the reader's.
 
     Args:
         answer: The reader's answer; `...` means none yet.
@@ -259,13 +269,75 @@ def check(
             it) and the hint that fits it.
         tolerance: Absolute difference that still counts as right.
     """
+    trouble = _Trouble()
+    if inputs is not None and callable(answer):
+        call = trouble.watch(answer)
+        try:
+            answer = [call(*arguments) for arguments in inputs]
+        except Exception:  # the reader's own
+            answer = None
+    elif inputs is not None and answer is not ...:
+        trouble.words = f"Give a function, not {answer!r}."
+    elif isroutine(answer):
+        answer = trouble.watch(answer)
+
+    if _has_dots(answer):
+        print(NOT_ANSWERED)
+    elif _matches(answer, expected, tolerance):
+        print("Correct.")
+    else:
+        print(_reply(answer, expected, hint, mistakes, tolerance, trouble))
+
+
+class _Trouble:
+    """What went wrong in the last call of a reader's function, in words."""
+
+    words = ""
+
+    def watch(self, function: Callable) -> Callable:
+        """Return the function, made to tell of its errors here."""
+
+        @wraps(function, updated=())
+        def watched(*arguments: object, **named: object) -> object:
+            self.words = ""
+            try:
+                value = function(*arguments, **named)
+            except Exception as error:
+                kind = type(error).__name__
+                self.words = f"Your code raised {kind}: {error}."
+                raise
+            if _has_dots(value):
+                self.words = NOT_ANSWERED
+            elif value is None:
+                self.words = "Nothing was returned: is `return` missing?"
+            return value
+
+        return watched
+
+
+def _has_dots(answer: object) -> bool:
+    """Whether an answer, or anything in it, is still `...`."""
+    if isinstance(answer, dict):
+        answer = list(answer.values())
+    if isinstance(answer, list | tuple | set):
+        return any(_has_dots(part) for part in answer)
+    return answer is ...
+
+
+def _matches(answer: object, expected: object, tolerance: float) -> bool:
+    """Whether they agree; what cannot be compared does not agree."""
     try:
-        if inputs is not None and answer is not ...:
-            answer = [answer(*arguments) for arguments in inputs]
-        print(_reply(answer, expected, hint, mistakes, tolerance))
-    except Exception as error:  # whatever the reader's code may raise
-        said = f"{type(error).__name__}: {error}"
-        print(f"Not yet. Hint: {hint} (Your answer raised {said}.)")
+        if callable(expected):
+            return bool(expected(answer))
+        if isinstance(expected, str):
+            return str(answer).strip().lower() == expected.lower()
+        # An axis of length 1 more or less is no matter.
+        answer, expected = np.squeeze(answer), np.squeeze(expected)
+        return answer.shape == expected.shape and np.allclose(
+            answer, expected, rtol=0, atol=tolerance
+        )
+    except Exception:  # of the comparison, or of the reader's function
+        return False
 
 
 def _reply(
@@ -274,29 +346,22 @@ def _reply(
     hint: str,
     mistakes: Iterable[tuple[object, str]],
     tolerance: float,
+    trouble: _Trouble,
 ) -> str:
-    parts = answer if isinstance(answer, list | tuple) else [answer]
-    if any(part is ... for part in parts):
-        return "Not answered yet: replace the dots, then run this again."
-    if _matches(answer, expected, tolerance):
-        return "Correct."
+    """What to say to an answer that is not right."""
+    words = trouble.words  # before `mistakes` call the function again
+    if words == NOT_ANSWERED:
+        return words
     for wrong, fitting in mistakes:
         if _matches(answer, wrong, tolerance):
             return f"Not yet. Hint: {fitting}"
-    if isinstance(answer, str) and not isinstance(expected, str | Callable):
-        return f"Not yet. Hint: {answer!r} is text; give numbers. {hint}"
-    return f"Not yet. Hint: {hint}"
-
-
-def _matches(answer: object, expected: object, tolerance: float) -> bool:
-    """Whether they agree; an axis of length 1 more or less is no matter."""
-    if callable(expected):
-        return bool(expected(answer))
-    if isinstance(expected, str):
-        return str(answer).strip().lower() == expected.lower()
-    answer, expected = np.squeeze(answer), np.squeeze(expected)
-    if answer.dtype.kind not in "biufc":  # text, or something else
-        return False
-    return answer.shape == expected.shape and np.allclose(
-        answer, expected, rtol=0, atol=tolerance
-    )
+    parts = answer if isinstance(answer, list | tuple | set) else [answer]
+    if not words and any(part is None for part in parts):
+        words = "There is a None: is a `return` missing?"
+    elif not words and isinstance(answer, set):
+        words = "A set has no order: give a list."
+    elif not isinstance(expected, str | Callable) and any(
+        isinstance(part, str) for part in parts
+    ):
+        words = f"{answer!r} is text; give numbers."
+    return " ".join(f"Not yet. {words} Hint: {hint}".split())

@@ -22,6 +22,8 @@ LONGEST_FIRST = ("test_handouts", "08_", "test_browser", "06_", "09_", "10_")
 # another last digit can move one.
 COMPARE = (platform.system(), platform.machine()) == ("Linux", "x86_64")
 BOX = 8  # pixels, a millimeter: less than that is averaged away
+# Tags of figures that differ from run to run, and of what nbval skips.
+VARIES = {"timed", "trained", "nbval-ignore-output"}
 APART = 40  # of 255, in the mean color of any box
 
 
@@ -57,10 +59,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 def is_compared(cell: dict) -> bool:
     """Whether a cell draws the same each time; timings and training vary."""
-    varies = cell.id.startswith(("figure-timed-", "figure-trained-"))
-    return not varies and "nbval-ignore-output" not in cell.metadata.get(
-        "tags", ()
-    )
+    return VARIES.isdisjoint(cell.metadata.get("tags", ()))
 
 
 def pictures(outputs: list[dict]) -> list[str]:

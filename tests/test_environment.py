@@ -98,6 +98,7 @@ def test_no_tracked_file_names_a_package_registry():
 def test_the_root_holds_what_a_reader_expects():
     names = {path.relative_to(ROOT).parts[0] for path in tracked_files()}
     assert {name for name in names if not name.startswith(".")} == {
+        "CONTRIBUTING.md",
         "LICENSE",
         "README.md",
         "environment.yml",
@@ -109,5 +110,7 @@ def test_the_root_holds_what_a_reader_expects():
         "requirements.in",
         "requirements.txt",
         "tests",
+        "tools",
+        "web",
         "workshop",
     }

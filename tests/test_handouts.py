@@ -292,7 +292,7 @@ def test_formulas_are_set_in_a_font_that_has_them(notebook, student):
     formulas = re.findall(r"\$\$.+?\$\$|\$[^$]+?\$", text, re.S)
     found = student("math")
     assert len(found) == len(formulas)
-    font = TTFont(ROOT / "workshop/handout/STIXTwoMath.woff")
+    font = TTFont(ROOT / "workshop/templates/STIXTwoMath.woff")
     assert "MATH" in font
     known = set(font.getBestCmap())
     for formula in found:

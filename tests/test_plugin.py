@@ -86,8 +86,8 @@ def test_a_missing_and_a_larger_picture_are_noticed():
     ("name", "tags", "compared"),
     [
         ("figure-clock", [], True),
-        ("figure-timed-loops", [], False),
-        ("figure-trained-order", [], False),
+        ("figure-loops", [], False),
+        ("figure-order", [], False),
         ("sliders", ["nbval-ignore-output"], False),
     ],
 )

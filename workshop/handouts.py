@@ -307,7 +307,7 @@ def page(
         "chapters": chapters,
     }
     exporter = HTMLExporter(
-        template_name="handout",
+        template_name="templates",
         extra_template_basedirs=[str(WORKSHOP)],
         exclude_input_prompt=True,
         exclude_output_prompt=True,

@@ -1,6 +1,6 @@
 """How fast the layers are, beside what their sources do. Run by hand.
 
-usage: uv run tests/benchmark_layers.py
+usage: uv run tools/benchmark_layers.py
 
 Every pair is timed in one run, one call of each in turn, and the median of
 the ratios is printed: batch 32, 512 positions, 512 columns, and for the sines

@@ -198,9 +198,7 @@ def test_every_run_has_a_line_in_the_color_of_its_way():
     rng = np.random.default_rng(1)
     ways = ["none", "learned", "sinusoidal"]
     curves = dict(zip(ways, rng.random((3, 3, 5)), strict=True))
-    (ax,) = figure_of(
-        NAME, "draw-curves", "figure-trained-curves", **curves
-    ).axes
+    (ax,) = figure_of(NAME, "draw-curves", "figure-curves", **curves).axes
     assert len(ax.lines) == 9
     _, labels = ax.get_legend_handles_labels()
     assert labels == ways
@@ -219,7 +217,7 @@ def test_table_is_drawn_before_and_after_with_one_scale():
         "position_rows": lambda model: {"trained": end}[model],
         "learned_runs": [("trained", None)],
     }
-    figure = figure_of(NAME, "plot-table", "figure-trained-table", **given)
+    figure = figure_of(NAME, "plot-table", "figure-table", **given)
     panels = [ax for ax in figure.axes if ax.images]
     for ax, rows in zip(panels, (start, end), strict=True):
         assert np.asarray(ax.images[0].get_array()) == pytest.approx(rows)
@@ -231,7 +229,7 @@ def test_table_is_drawn_before_and_after_with_one_scale():
 
 def test_attention_is_drawn_model_by_model_from_0_to_1():
     maps = np.random.default_rng(3).dirichlet(np.ones(5), size=(3, 5))
-    axes = figure_of(NAME, "figure-trained-attention", maps=maps).axes
+    axes = figure_of(NAME, "figure-attention", maps=maps).axes
     for seed, weights in enumerate(maps):
         assert axes[seed].get_title() == f"Seed {seed}"
         image = axes[seed].images[0]

@@ -1,6 +1,6 @@
 """Run notebooks top to bottom and store them as the tests want them.
 
-usage: uv run tests/run_notebooks.py [NOTEBOOK...]    (default: all)
+usage: uv run tools/store_notebooks.py [NOTEBOOK...]    (default: all)
 """
 
 import sys

@@ -300,7 +300,7 @@ def test_each_base_has_its_runs_and_its_half_turn():
     results = np.random.default_rng(1).random((6, 6, 3))
     given = {"results": results, "powers": POWERS, "LENGTHS": LENGTHS}
     given["half_turn"] = lambda base: math.pi * base**0.25
-    figure = drawn("figure-trained-bases", **given)
+    figure = drawn("figure-bases", **given)
     for i, (ax, power) in enumerate(zip(figure.axes, POWERS, strict=True)):
         *runs, mark = ax.lines
         for run, line in enumerate(runs):
@@ -316,7 +316,7 @@ def test_looks_are_drawn_on_one_scale():
     looked = {"first": np.random.default_rng(2).random((3, 40))}
     looked["others"] = np.random.default_rng(3).random((15, 40))
     given = {"powers": POWERS, "RUNS": 3, "TRAINED": 20, **looked}
-    figure = drawn("figure-trained-looks", looks=lambda x: x, **given)
+    figure = drawn("figure-looks", looks=lambda x: x, **given)
     bases = [looked["first"], looked["others"][3:6], looked["others"][12:]]
     for ax, runs in zip(figure.axes, bases, strict=True):
         for line, run in zip(ax.lines, runs, strict=False):
@@ -329,7 +329,7 @@ def test_pair_is_drawn_over_its_largest_with_half_a_turn():
     curves = np.random.default_rng(4).normal(size=(3, 8, 64))
     given = {"first": None, "TRAINED": 20}
     given["pair_scores"] = lambda model, pair, offsets: curves
-    (ax,) = drawn("figure-trained-pair", **given).axes
+    (ax,) = drawn("figure-pair", **given).axes
     *lines, mark = ax.lines
     for line, curve in zip(lines, curves.reshape(24, 64), strict=True):
         assert line.get_ydata() == pytest.approx(curve / abs(curve).max())
@@ -345,7 +345,7 @@ def test_remedies_are_drawn_by_name():
         return np.array([1, 2, 3]) * length + 1000 * order.index(known[0])
 
     given = {"RUNS": 3, "stretched": stretched, **remedies}
-    (ax,) = drawn("figure-trained-remedies", **given).axes
+    (ax,) = drawn("figure-remedies", **given).axes
     for i in range(4):
         for run in range(3):
             line = ax.lines[3 * i + run]

@@ -350,9 +350,7 @@ def test_bucket_line_steps_where_the_distance_is_reached():
 
 def test_each_model_has_a_line_of_how_far_its_rows_moved():
     moved = np.random.default_rng(5).random((4, 160))
-    (ax,) = figure_of(
-        NAME, "task-sizes", "figure-trained-table", moved=moved
-    ).axes
+    (ax,) = figure_of(NAME, "task-sizes", "figure-table", moved=moved).axes
     *lines, mark = ax.lines
     for line, distances in zip(lines, moved, strict=True):
         assert line.get_ydata() == pytest.approx(distances[:60])
@@ -362,7 +360,7 @@ def test_each_model_has_a_line_of_how_far_its_rows_moved():
 def test_every_run_has_a_line_near_or_far():
     runs = np.random.default_rng(6).random((6, 4, 4))
     results = dict(zip(SCHEMES, runs, strict=True))
-    cells = ["task-sizes", "plot-runs", "figure-trained-lengths"]
+    cells = ["task-sizes", "plot-runs", "figure-lengths"]
     given = {"results": results, "LENGTHS": LENGTHS, "BACKS": [1, 1, 8, 8]}
     figure = figure_of(NAME, *cells, **given)
     for task, ax in enumerate(figure.axes):

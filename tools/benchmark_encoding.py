@@ -1,6 +1,6 @@
 """Time and memory of `position_encoding` beside its alternatives.
 
-usage: uv run tests/benchmark_encoding.py
+usage: uv run tools/benchmark_encoding.py
 
 Prints two tables of ratios, measured in one run: each way of building the
 table takes its turn in every round, and the shortest time of each counts.
