@@ -6,7 +6,6 @@ introduces the rest. Importing this never imports TensorFlow.
 
 import math
 import os
-import sys
 from base64 import b64encode
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -51,12 +50,14 @@ def angular_frequencies(
     """
     _check_size("d_model", d_model, 1)
     number = isinstance(max_wavelength, Real) and max_wavelength is not True
-    if not number or not 1 <= max_wavelength <= sys.float_info.max:
+    if not number or not 1 <= max_wavelength < math.inf:
         raise ValueError(
             "max_wavelength must be a finite number of at least 1,"
             f" not {max_wavelength!r}"
         )
-    return float(max_wavelength) ** (-np.arange(0, d_model, 2) / d_model)
+    powers = -np.arange(0, d_model, 2) / d_model
+    with np.errstate(under="ignore"):  # the slowest may be hardly a number
+        return float(max_wavelength) ** powers
 
 
 def position_encoding(
@@ -97,8 +98,8 @@ def position_encoding(
     if dtype is None or dtype not in (np.dtype("f4"), np.dtype("f8")):
         raise ValueError(f"dtype must be float32 or float64, not {dtype!r}")
     encoding = np.empty((seq_len, d_model), dtype)
+    frequencies = angular_frequencies(d_model, max_wavelength)
     with np.errstate(under="ignore"):  # what is too small to store is 0
-        frequencies = angular_frequencies(d_model, max_wavelength)
         for left in range(0, d_model, STRIP):
             pairs = frequencies[left // 2 : (left + STRIP) // 2]
             _fill(encoding[:, left : left + STRIP], int(start_index), pairs)
@@ -152,24 +153,30 @@ def _turn_blocks(
 ) -> None:
     """Fill `encoding` with the rows for `start` and the positions after.
 
-    A position is a sum of its digits: `a + b * BASE + c * BASE**2`, where
-    `a` and `b` are below `BASE`. The hand of a sum is the product of the
-    hands. So sines are taken for each `a`, each `b` and each `c` alone.
+    As in base ten, a position is a sum of ones, tens and hundreds (which
+    may be many), and the hand of a sum is the product of the hands. So
+    sines are taken for ones, tens and hundreds alone. A block is the ones,
+    turned by one hand; always the whole block, so that rows never change.
     """
-    stop = start + len(encoding)
+    stop, width = start + len(encoding), encoding.shape[1]
+    pair = np.result_type(encoding, np.complex64)  # two floats of the table
     # j * exp(-jx) = sin(x) + j cos(x): seen as floats, an interleaved row.
-    block = 1j * _hands(np.arange(BASE), frequencies)
-    steps = _hands(np.arange(0, min(stop, BASE**2), BASE), frequencies)
-    turned = np.empty_like(block)
-    rows = turned.view(float)[:, : encoding.shape[1]]
-    for far in range(start - start % BASE**2, stop, BASE**2):
-        turns = steps * _hands(far, frequencies)
-        for first, turn in zip(range(far, stop, BASE), turns, strict=False):
+    ones = 1j * _hands(np.arange(BASE), frequencies)
+    tens = _hands(np.arange(0, min(stop, BASE**2), BASE), frequencies)
+    for hundred in range(start - start % BASE**2, stop, BASE**2):
+        turns = tens * _hands(hundred, frequencies)
+        if start <= hundred <= stop - BASE**2 and width % 2 == 0:
+            rows = encoding[hundred - start :][: BASE**2]
+            blocks = rows.view(pair).reshape(BASE, BASE, -1)
+            np.multiply(turns[:, np.newaxis], ones, out=blocks)
+            continue
+        for first, turn in zip(
+            range(hundred, stop, BASE), turns, strict=False
+        ):
             low, high = max(first, start), min(first + BASE, stop)
-            if low < high:
-                np.multiply(block, turn, out=turned)
-                part = rows[low - first : high - first]
-                encoding[low - start : high - start] = part
+            if low < high:  # cut out what is wanted
+                block = (turn * ones).view(float)[low - first :, :width]
+                encoding[low - start : high - start] = block[: high - low]
 
 
 def _hands(positions: np.ndarray | int, frequencies: np.ndarray) -> np.ndarray:
