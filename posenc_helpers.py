@@ -170,9 +170,8 @@ def _turn_blocks(
             blocks = rows.view(pair).reshape(BASE, BASE, -1)
             np.multiply(turns[:, np.newaxis], ones, out=blocks)
             continue
-        for first, turn in zip(
-            range(hundred, stop, BASE), turns, strict=False
-        ):
+        for ten, turn in enumerate(turns):
+            first = hundred + ten * BASE
             low, high = max(first, start), min(first + BASE, stop)
             if low < high:  # cut out what is wanted
                 block = (turn * ones).view(float)[low - first :, :width]

@@ -82,29 +82,12 @@ def test_as_exact_as_float64_angles_allow(position, d_model):
     assert largest_error(position, d_model, np.float32) <= 3.1e-8
 
 
-@settings(max_examples=30)
-@given(position=starts, d_model=st.integers(2, 64))
-def test_as_exact_anywhere(position, d_model):
-    bound = 5e-16 * max(1, position) + 2.3e-16
-    assert largest_error(position, d_model) <= bound
-
-
 @pytest.mark.parametrize("d_model", [3, 16, 128, 1000])
 @pytest.mark.parametrize("max_wavelength", [1.5, 10_000, 5e5])
 def test_the_last_position_is_right_to_1e_4(d_model, max_wavelength):
     last = 2**38 - 1
     error = largest_error(last, d_model, np.float32, max_wavelength)
     assert error < 1e-4
-
-
-def test_eight_times_as_far_out_it_could_not_be():
-    """Rounded angles are to blame: plain sines of them are off as well."""
-    position, frequencies = 2**41 - 1, angular_frequencies(1024)
-    sines = np.sin(position * frequencies).tolist()
-    with mpmath.workdps(40):
-        exact = exact_row(position, 1024)[0::2]
-        pairs = zip(sines, exact, strict=True)
-        assert max(abs(value - true) for value, true in pairs) > 1e-4
 
 
 @pytest.mark.parametrize("rows", [0, 1, 9])
@@ -115,18 +98,11 @@ def test_positions_that_are_too_far_out_are_refused(rows):
         position_encoding(rows, 4, start_index=start + 1)
 
 
-def test_odd_width_ends_in_a_sine():
-    encoding = position_encoding(50, 7)
-    frequency = 10_000 ** (-6 / 7)
-    np.testing.assert_allclose(
-        encoding[:, 6], np.sin(np.arange(50) * frequency), atol=1e-13
-    )
-
-
-def test_width_one_is_the_sine_of_the_position():
-    np.testing.assert_allclose(
-        position_encoding(9, 1)[:, 0], np.sin(np.arange(9)), atol=1e-14
-    )
+@pytest.mark.parametrize("d_model", [1, 7])
+def test_odd_width_ends_in_a_sine(d_model):
+    angles = np.arange(50) * 10_000 ** ((1 - d_model) / d_model)
+    last = position_encoding(50, d_model)[:, -1]
+    np.testing.assert_allclose(last, np.sin(angles), atol=1e-13)
 
 
 @pytest.mark.parametrize("d_model", [4_095, 4_096, 4_097, 9_001])
@@ -151,14 +127,6 @@ def test_row_zero_is_exact_and_positive_zero():
     row = position_encoding(1, 10)[0]
     assert row.tolist() == [0.0, 1.0] * 5
     assert not np.signbit(row).any()
-
-
-@given(length=lengths, d_model=widths, start=starts, dtype=dtypes)
-def test_shape_and_range(length, d_model, start, dtype):
-    table = position_encoding(length, d_model, start_index=start, dtype=dtype)
-    assert table.shape == (length, d_model)
-    assert table.dtype == dtype
-    assert np.abs(table).max(initial=0) <= 1 + 1e-15
 
 
 @pytest.mark.parametrize("d_model", [7, 8, 4_097])
@@ -189,6 +157,7 @@ def test_rows_are_the_same_bits_in_every_table(
     size = before + length + after
     long = position_encoding(size, start_index=start, **how)
     short = position_encoding(length, start_index=start + before, **how)
+    assert (short.shape, short.dtype) == ((length, d_model), dtype)
     assert short.tobytes() == long[before : before + length].tobytes()
 
 
@@ -287,15 +256,6 @@ def test_every_pair_has_length_one(start, half):
     np.testing.assert_allclose(norms, 1, rtol=0, atol=2e-15)
 
 
-@given(first=starts, second=starts, offset=st.integers(0, 1000))
-def test_dot_products_depend_on_the_offset_alone(first, second, offset):
-    def dot(start):
-        rows = position_encoding(offset + 1, 32, start_index=start)
-        return rows[0] @ rows[-1]
-
-    assert abs(dot(first) - dot(second)) < 1e-7
-
-
 def test_angular_frequencies_follow_the_paper():
     np.testing.assert_allclose(angular_frequencies(4, 100), [1, 0.1])
     assert angular_frequencies(5).shape == (3,)
@@ -350,13 +310,6 @@ def test_a_max_wavelength_that_is_none(value):
         position_encoding(3, 4, max_wavelength=value)
 
 
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("value", [np.float32(100), np.int64(100), 1e2])
-def test_any_real_number_is_a_max_wavelength(value):
-    ours = position_encoding(4, 4, max_wavelength=value)
-    assert np.array_equal(ours, position_encoding(4, 4, max_wavelength=100))
-
-
 @pytest.mark.parametrize(
     "value", [np.float16, int, "float64x", None, complex, ">f4", object()]
 )
@@ -365,11 +318,17 @@ def test_a_dtype_that_is_not_offered(value):
         position_encoding(3, 4, dtype=value)
 
 
-def test_numpy_integers_are_integers():
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("wavelength", [np.float32(100), np.int64(100)])
+def test_numpys_numbers_are_numbers(wavelength):
     ours = position_encoding(
-        np.int64(3), np.uint8(200), start_index=np.int8(2)
+        np.int64(3),
+        np.uint8(200),
+        start_index=np.int8(2),
+        max_wavelength=wavelength,
     )
-    assert np.array_equal(ours, position_encoding(3, 200, start_index=2))
+    plain = position_encoding(3, 200, start_index=2, max_wavelength=100)
+    assert np.array_equal(ours, plain)
 
 
 def test_importing_the_helpers_never_imports_tensorflow():
@@ -391,18 +350,6 @@ def test_the_forms_of_notebook_02_are_the_helper(form, size):
     cells += ["exp-log-frequencies", "exp-log"]
     built = run_cells("02_encoding_matrix", *cells)[form](*size)
     np.testing.assert_allclose(built, position_encoding(*size), atol=1e-13)
-
-
-def test_the_other_encodings_of_notebook_02_are_what_it_says():
-    cells = ["setup", "angles", "concatenated", "t2t-frequencies", "t2t"]
-    built = run_cells("02_encoding_matrix", *cells)
-    ours = position_encoding(100, 512)
-    sorted_columns = np.hstack([ours[:, 0::2], ours[:, 1::2]])
-    np.testing.assert_allclose(
-        built["concatenated"](100, 512), sorted_columns, atol=1e-12
-    )
-    gap = np.abs(built["tensor2tensor"](100, 512) - sorted_columns).max()
-    assert round(gap, 3) == 0.142
 
 
 def test_the_clock_hands_of_notebook_01_are_an_encoding():
