@@ -72,11 +72,9 @@ def test_the_decoder_word_by_word_and_head_by_head(names):
 def test_what_the_text_claims_holds_for_any_weights(seed):
     names = built(seed)
     rope, learned, story = names["rope"], names["learned"], names["STORY"]
-    whole, errors, behind = (
-        names["whole"],
-        names["errors"],
-        names["behind_pads"],
-    )
+    whole, errors, padded = [
+        names[name] for name in ("whole", "errors", "behind_pads")
+    ]
     seen, skipped = np.tri(20, dtype=bool), names["NOT_COUNTED"]
 
     broken = errors(names["decode"](rope, story, names["begin_again"])[0])
