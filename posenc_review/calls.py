@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .probing import NoAnswer, Rotation
+from .probing import NoAnswerError, Rotation
 from .report import Finding
 
 # What a function may take for the positions that it is given.
@@ -79,6 +79,7 @@ class Call(NamedTuple):
     positions: np.ndarray
 
 
+FIRST = Call("of one row from 0 on", np.arange(4)[None])
 CALLS = (
     Call("of one row from 0 on", np.arange(6)[None]),
     Call("of one row that begins at 20", np.arange(20, 25)[None]),
@@ -92,28 +93,67 @@ CALLS = (
 )
 
 
-def first_calls(rotation: Rotation) -> list[Finding]:
-    """Ask for the first positions: once, again, and in a batch.
+def ask(rotation: Rotation, call: Call, seed: int) -> tuple:
+    """Ask with random numbers; return them and the result."""
+    shape = (*call.positions.shape, rotation.width)
+    x = np.random.default_rng(seed).normal(size=shape)
+    return x, rotation(x, call.positions)
 
-    Raises:
-        NoAnswer: If not even one row can be asked.
-    """
-    x = np.random.default_rng(0).normal(size=(2, 4, rotation.width))
-    positions = np.tile(np.arange(4), (2, 1))
-    once = rotation(x[:1], positions[:1])
-    findings = []
-    if not np.array_equal(
-        once, rotation(x[:1], positions[:1]), equal_nan=True
-    ):
-        words = "The same call gives another result the second time."
-        findings.append(Finding("state", words, 0))
+
+def first_call(rotation: Rotation) -> np.ndarray:
+    """Ask for positions 0 to 3 of one row; always the same call."""
+    return ask(rotation, FIRST, seed=0)[1]
+
+
+def call_again(
+    rotation: Rotation, first: np.ndarray, when: str
+) -> list[Finding]:
+    """Look whether the first call is still answered as it was."""
+    again = first_call(rotation)
+    if np.array_equal(first, again, equal_nan=True):
+        return []
+    position = int(np.argwhere(first != again)[0][1])
+    words = f"Positions 0 to 3, asked {when}, give another result."
+    return [Finding("state", words, position)]
+
+
+def not_linear(rotation: Rotation) -> list[Finding]:
+    """Look whether x is only turned, each token by itself."""
+    x, made = ask(rotation, FIRST, seed=0)
+    positions = FIRST.positions
+    slack = 0.01 * np.abs(made).max()
+    if np.abs(rotation(0 * x, positions)).max() > slack:
+        words = "Zeros do not stay zeros: something is added to x."
+        return [Finding("linear", words, 0)]
+    if np.abs(rotation(2 * x, positions) - 2 * made).max() > slack:
+        words = "Twice x does not give twice the result: x is not only turned."
+        return [Finding("linear", words, 0)]
+    other = x.copy()
+    other[:, -1] += 1
+    if np.abs((rotation(other, positions) - made)[:, :-1]).max() > slack:
+        words = "A token changes the results of those before it."
+        return [Finding("linear", words, int(positions[0, -1]))]
+    return []
+
+
+def batches(rotation: Rotation) -> list[Finding]:
+    """Look whether rows of a batch come out as they do alone."""
+    rows = Call("", np.concatenate([FIRST.positions, FIRST.positions]))
     try:
-        rotation(x, positions)
-    except NoAnswer as trouble:
+        x, made = ask(rotation, rows, seed=4)
+    except NoAnswerError as trouble:
         rotation.takes_batches = False
         words = f"A batch of two rows fails: {trouble}."
-        findings.append(Finding("batch", words, 0))
-    return findings
+        return [Finding("batch", words, 0)]
+    for row in (0, 1):
+        alone = rotation(x[row : row + 1], FIRST.positions)[0]
+        if np.abs(alone - made[row]).max() > 0.01 * np.abs(alone).max():
+            rotation.takes_batches = False
+            words = (
+                f"Row {row} of a batch of two is not turned as it is alone."
+            )
+            return [Finding("batch", words, 0)]
+    return []
 
 
 def positions_read(
@@ -126,13 +166,11 @@ def positions_read(
         matrices: What it does at the first positions, asked in order.
         near: By how much results may be off.
     """
-    random = np.random.default_rng(1)
     findings, failed = [], []
     for call in CALLS:
-        x = random.normal(size=(*call.positions.shape, rotation.width))
         try:
-            made = rotation(x, call.positions)
-        except NoAnswer as trouble:
+            x, made = ask(rotation, call, seed=1)
+        except NoAnswerError as trouble:
             findings.append(refused(call, trouble))
             continue
         slack = 20 * near * np.abs(x).max()
@@ -146,7 +184,7 @@ def positions_read(
     return findings[:1] + misreadings(failed)
 
 
-def refused(call: Call, trouble: NoAnswer) -> Finding:
+def refused(call: Call, trouble: NoAnswerError) -> Finding:
     """Say which call a function refuses."""
     far = int(call.positions.max())
     words = (
@@ -175,10 +213,10 @@ def misreadings(failed: list[tuple[Call, list[str]]]) -> list[Finding]:
     """Name what positions are taken for, over all calls that failed."""
     if not failed:
         return []
-    if not failed[0][0].positions.any() or failed[0][0] is CALLS[0]:
+    call, likely = failed[0]
+    if call is CALLS[0] and not likely:
         words = "A result is not the sum of its parts: x is not only turned."
-        if not failed[0][1]:
-            return [Finding("linear", words, 0)]
+        return [Finding("linear", words, 0)]
     for name, (read, words) in READINGS.items():
         if all(name in likely for _, likely in failed):
             call = failed[0][0]
@@ -212,7 +250,7 @@ def positions_kept(
     slack = 20 * near * np.abs(x).max()
     try:
         first, second = rotation(x, later), rotation(x, sooner)
-    except NoAnswer:
+    except NoAnswerError:
         return []
     kept = fits(first, x, matrices, later, slack) and fits(
         second, x, matrices, later, slack

@@ -8,9 +8,10 @@ import numpy as np
 from .reading import numbers
 
 NEAR = 41  # positions that are looked at whole: no usual width, nor batch
+FEW = 9  # of them, from which speeds are read
 
 
-class NoAnswer(Exception):
+class NoAnswerError(Exception):
     """The function raised an error, or returned something else."""
 
 
@@ -36,7 +37,7 @@ class Rotation:
             positions: `[batch, seq_len]`.
 
         Raises:
-            NoAnswer: If it raises, or returns another shape.
+            NoAnswerError: If it raises, or returns another shape.
         """
         positions = np.array(positions, np.int64)
         if self.takes_batches or len(x) == 1:
@@ -52,9 +53,9 @@ class Rotation:
             with np.errstate(all="ignore"):
                 made = numbers(self.rotate(mine, places)).copy()
         except Exception as error:  # whatever the function may raise
-            raise NoAnswer(describe_error(error)) from None
+            raise NoAnswerError(describe_error(error)) from None
         if made.shape != x.shape:
-            raise NoAnswer(
+            raise NoAnswerError(
                 f"the result's shape is {made.shape}, not {x.shape}"
             )
         if not np.array_equal(mine, x):
@@ -200,21 +201,20 @@ def blocks_of(matrices: np.ndarray, pairs: np.ndarray) -> np.ndarray:
 
 
 def read_hands(seen: np.ndarray) -> Hands:
-    """Measure lengths, phases and speeds over the first few positions."""
-    few = seen[:9]
-    length = np.median(np.abs(few), axis=0)
-    start = few[0] / np.maximum(np.abs(few[0]), 1e-300)
-    turned = np.angle(few[1:] * start.conj())  # -pi to pi
-    steps = np.arange(1, 9).reshape(-1, 1, 1)
+    """Measure lengths, phases and speeds over the first few positions.
+
+    The speed is what position 1 turns by, refined by those of the next few
+    that agree with it.
+    """
+    few = seen[:FEW]
+    turned = np.angle(few[1:] * few[0].conj())  # -pi to pi
+    steps = np.arange(1, FEW).reshape(-1, 1, 1)
     whole = np.round((steps * turned[0] - turned) / (2 * np.pi))
-    speed = np.median((turned + 2 * np.pi * whole) / steps, axis=0)
+    each = (turned + 2 * np.pi * whole) / steps
+    agree = np.abs(each - each[0]) <= 0.03 * np.abs(each[0])
+    speed = np.nanmedian(np.where(agree, each, np.nan), axis=0)
+    length = np.median(np.abs(few), axis=0)
     return Hands(seen, length, np.angle(few[0]), speed)
-
-
-def expected_hands(hands: Hands, positions: np.ndarray) -> np.ndarray:
-    """Return where the hands should point: `[positions, pairs, 2]`."""
-    angles = hands.phase + np.multiply.outer(positions, hands.speed)
-    return hands.length * np.exp(1j * angles)
 
 
 class Shuffle(NamedTuple):

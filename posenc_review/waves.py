@@ -13,17 +13,7 @@ from .report import Finding, listed, plain, rounder
 
 USUAL_BASES = (10_000, 500_000, 1_000_000, 5_000_000, 10_000_000, 150_000)
 PLAIN = 1e-5  # relative: as near as speeds in float32 come to a plain base
-
-
-def speeds_of(base: float, pairs: int, steps: float = 0) -> np.ndarray:
-    """Return the speed of each pair, in radians per position.
-
-    Args:
-        base: The 10 000 of the paper.
-        pairs: How many speeds.
-        steps: The pair that would have the speed `1 / base`, if not `pairs`.
-    """
-    return float(base) ** (-np.arange(pairs) / (steps or pairs))
+ROUNDED = 0.01  # relative: as near as speeds in 16 bits come to a series
 
 
 class Schedule(NamedTuple):
@@ -42,41 +32,19 @@ class Series(NamedTuple):
     """A geometric series that most speeds follow."""
 
     slope: float  # of the logarithms, from pair to pair
-    follow: np.ndarray  # which pairs lie on one line
-    scatter: float  # how near to the line they lie, relatively
+    follow: np.ndarray  # which pairs do
+    scatter: float  # how near these are, relatively
 
 
-def fit_series(index: np.ndarray, speeds: np.ndarray, near: float) -> Series:
-    """Find the geometric series that most of the speeds follow.
+def speeds_of(base: float, pairs: int, steps: float = 0) -> np.ndarray:
+    """Return the speed of each pair, in radians per position.
 
     Args:
-        index: The number of each pair.
-        speeds: Of these pairs, above 0.
-        near: By how much, relatively, a speed may miss the series.
+        base: The 10 000 of the paper.
+        pairs: How many speeds.
+        steps: The pair that would have the speed `1 / base`, if not `pairs`.
     """
-    logs = np.log(speeds)
-    everyone = np.ones(len(logs), bool)
-    slope, start = np.polyfit(index, logs, 1)
-    off = np.abs(logs - start - slope * index)
-    if off.max() <= max(near, 0.01):  # one series, exact or rounded
-        return Series(slope, everyone, off.max())
-    slope = most_common(np.diff(logs) / np.diff(index), near)[0]
-    follow = most_common(logs - slope * index, near * len(logs))[1]
-    if follow.sum() > 2:
-        slope, start = np.polyfit(index[follow], logs[follow], 1)
-        off = np.abs(logs - start - slope * index)
-        follow = off <= 2 * near
-    return Series(slope, follow, near)
-
-
-def most_common(values: np.ndarray, near: float) -> tuple[float, np.ndarray]:
-    """Return the mean of the largest group of near values, and who is in it.
-
-    Of groups of one size it is the one that begins first.
-    """
-    together = np.abs(values[:, None] - values) <= near
-    group = together[np.argmax(together.sum(axis=1))]
-    return float(values[group].mean()), group
+    return float(base) ** (-np.arange(pairs) / (steps or pairs))
 
 
 def describe(
@@ -97,35 +65,69 @@ def describe(
     if series.slope > near:
         return backwards(speeds, columns, width, near)
     if abs(series.slope) <= near:
-        words = "All pairs turn at the same speed; each should be slower."
-        return Schedule(speeds, findings=(Finding("speeds", words),))
+        words = "Pairs all turn at one speed; each should be slower."
+        return Schedule(speeds, findings=(Finding("speeds", words, pair=1),))
     base, proportional = base_of(series, columns, width)
-    steps = width / 2 if proportional else columns / 2
+    steps = (width if proportional else columns) / 2
     plan = speeds_of(base, len(speeds), steps)
-    ratios = speeds / plan
+    ratios = speeds[index] / plan[index]
     if series.follow.all():
-        start = float(np.exp(np.log(ratios[index]).mean()))
-        divided_by, findings = scaled_by(
+        start = float(np.exp(np.log(ratios).mean()))
+        divided_by, wrong = scaled_by(
             start, base, steps, near + series.scatter
         )
+        plan = plan / divided_by
         return Schedule(
-            plan / divided_by,
-            base,
-            proportional,
-            divided_by,
-            scatter=series.scatter,
-            findings=findings,
+            plan, base, proportional, divided_by, "", series.scatter, wrong
         )
-    return by_parts_or_wrong(speeds, plan, ratios, base, proportional, near)
+    near = max(10 * near, 1e-4)
+    lead = index[np.abs(ratios - 1) <= near]
+    odd = np.setdiff1d(index, lead)
+    if len(odd) > 1 and np.diff(ratios).max() <= near and ratios[-1] < 1:
+        return parts_of(speeds, plan, base, near)._replace(
+            proportional=proportional
+        )
+    wrong = wrong_pairs(speeds, plan, odd, near)
+    return Schedule(speeds, base, proportional, findings=wrong)
+
+
+def fit_series(index: np.ndarray, speeds: np.ndarray, near: float) -> Series:
+    """Find the geometric series that most of the speeds follow.
+
+    Args:
+        index: The number of each pair.
+        speeds: Of these pairs, above 0.
+        near: By how much, relatively, a speed may miss the series.
+    """
+    logs = np.log(speeds)
+    slope, start = np.polyfit(index, logs, 1)
+    off = np.abs(logs - start - slope * index)
+    if off.max() <= max(near, ROUNDED):
+        return Series(slope, off < np.inf, off.max())
+    near = max(10 * near, 1e-4)
+    steps = np.diff(logs) / np.diff(index)
+    slope = steps[most_common(steps, near)].mean()
+    follow = most_common(logs - slope * index, near)
+    if follow.sum() > 2:
+        slope, _ = np.polyfit(index[follow], logs[follow], 1)
+    return Series(slope, follow, near)
+
+
+def most_common(values: np.ndarray, near: float) -> np.ndarray:
+    """Tell which values are near to each other, most of all.
+
+    Of two groups of one size it is the one that begins first.
+    """
+    together = np.abs(values[:, None] - values) <= near
+    return together[np.argmax(together.sum(axis=1))]
 
 
 def alone(speeds: np.ndarray) -> Schedule:
-    """Describe one pair that turns: it has no base."""
-    turning = speeds[speeds > 0]
-    if not len(turning):
+    """Describe one pair that turns, or none: it has no base."""
+    if not speeds.any():
         return Schedule(speeds)
-    divided_by, findings = scaled_by(float(turning[0]), np.nan, 1, PLAIN)
-    return Schedule(speeds, divided_by=divided_by, findings=findings)
+    divided_by, wrong = scaled_by(float(speeds.max()), np.nan, 1, PLAIN)
+    return Schedule(speeds, divided_by=divided_by, findings=wrong)
 
 
 def backwards(
@@ -134,10 +136,8 @@ def backwards(
     """Describe speeds that rise from pair to pair."""
     other = describe(speeds[::-1], columns, width, near)
     words = "The speeds run backwards: pair 0 is the slowest, not the fastest."
-    return other._replace(
-        speeds=other.speeds[::-1],
-        findings=(Finding("speeds", words, pair=0),),
-    )
+    wrong = Finding("speeds", words, pair=0)
+    return other._replace(speeds=other.speeds[::-1], findings=(wrong,))
 
 
 def base_of(series: Series, columns: int, width: int) -> tuple[float, bool]:
@@ -155,7 +155,7 @@ def base_of(series: Series, columns: int, width: int) -> tuple[float, bool]:
     part, head = bases
     if columns == width or part in USUAL_BASES:
         return part, False
-    if head in USUAL_BASES or len(f"{head:g}") < len(f"{part:g}"):
+    if head in USUAL_BASES or len(plain(head)) < len(plain(part)):
         return head, True
     return part, False
 
@@ -168,117 +168,126 @@ def scaled_by(
     Args:
         start: The speed of pair 0, which should be 1.
         base: That the pairs follow.
-        steps: The pair whose speed is 1 over the base.
+        steps: The pair that would have the speed `1 / base`.
         near: By how much, relatively, the speeds may be off.
     """
-    if abs(start - 1) <= max(PLAIN, 4 * near):
-        return 1.0, ()
     spread = max(PLAIN, 4 * near)
-    divided_by = rounder((1 - spread) / start, (1 + spread) / start)
+    if abs(start - 1) <= spread:
+        return 1.0, ()
+    step = base ** (1 / steps)
     causes = {
-        np.pi / 180: "angles in degrees where radians are due",
-        180 / np.pi: "angles turned into radians twice",
-        1 / (2 * np.pi): "turns where radians are due",
-        2 * np.pi: "radians taken for turns",
-        base ** (1 / steps): "exponents that count from 1 instead of 0",
-        base ** (0.5 / steps): "exponents that are half a pair too large",
-        base ** (-1 / steps): "exponents that count from -1 instead of 0",
+        np.pi / 180: "degrees are taken for radians",
+        180 / np.pi: "radians are taken for degrees",
+        1 / (2 * np.pi): "turns are multiplied by 2 pi",
+        2 * np.pi: "angles are divided by 2 pi",
+        step: "exponents begin with pair 1 instead of 0",
+        step**0.5: "exponents are half a pair too large",
+        1 / step: "exponents begin with pair -1 instead of 0",
+        0.5: "positions count twice",
     }
+    words = f"Pair 0 turns by {plain(start)} per position, not by 1"
     for factor, cause in causes.items():
-        if abs(divided_by / factor - 1) <= spread:
-            words = f"Pair 0 turns by {plain(start)}, not 1, per position: {cause}."
-            return 1 / start, (Finding("speeds", words, pair=0),)
+        if abs(start * factor - 1) <= spread:
+            wrong = Finding("speeds", f"{words}: {cause}.", pair=0)
+            return factor, (wrong,)
+    divided_by = rounder((1 - spread) / start, (1 + spread) / start)
     if divided_by > 1:
         return divided_by, ()
-    words = f"Positions are multiplied by {plain(1 / divided_by)}."
-    return divided_by, (Finding("speeds", words, pair=0),)
+    return divided_by, (Finding("speeds", f"{words}.", pair=0),)
 
 
-def by_parts_or_wrong(
-    speeds: np.ndarray,
-    plan: np.ndarray,
-    ratios: np.ndarray,
-    base: float,
-    proportional: bool,
-    near: float,
+def parts_of(
+    speeds: np.ndarray, plan: np.ndarray, base: float, near: float
 ) -> Schedule:
-    """Describe speeds of which some do not follow the base."""
-    turning = np.flatnonzero(speeds)
-    near = max(10 * near, 1e-4)
-    lead = turning[np.abs(ratios[turning] - 1) <= near]
-    odd = np.setdiff1d(turning, lead)
-    falling = np.all(np.diff(ratios[turning]) <= near)
-    if falling and len(odd) > 1 and ratios[turning[-1]] < 1:
-        return by_parts(speeds, plan, ratios, base, proportional, near)
-    rising = np.all(np.diff(ratios[turning]) >= -near)
-    if rising and len(odd) > 1 and len(lead) > 1 and ratios[turning[0]] < 1:
-        words = (
-            f"Pairs {listed(odd)} are slowed, by up to"
-            f" {plain(1 / ratios[turning[0]], 4)}, and the slow pairs are not:"
-            " scaling by parts is for the slow ones."
-        )
-        findings = [Finding("speeds", words, pair=int(odd[0]))]
-    else:
-        findings = wrong_pairs(speeds, plan, odd, near)
-    return Schedule(speeds, base, proportional, findings=tuple(findings))
+    """Describe fast pairs that follow the base and slow ones that do not.
 
-
-def by_parts(speeds, plan, ratios, base, proportional, near) -> Schedule:
-    """Describe fast pairs that follow the base and slow ones that do not."""
-    turning = np.flatnonzero(speeds)
-    lead = turning[np.abs(ratios[turning] - 1) <= near]
-    last = ratios[turning[-1]]
-    factor = rounder((1 - near) / last, (1 + near) / last)
-    tail = turning[np.abs(ratios[turning] * factor - 1) <= near]
-    between = np.setdiff1d(turning, [*lead, *tail])
+    Args:
+        speeds: Of each pair, 0 where one stands still.
+        plan: The speeds of the base.
+        base: That the fast ones follow.
+        near: By how much, relatively, the speeds may be off.
+    """
+    index = np.flatnonzero(speeds)
+    ratios = speeds[index] / plan[index]
+    factor = rounder((1 - near) / ratios[-1], (1 + near) / ratios[-1])
+    fast = index[np.abs(ratios - 1) <= near]
+    slow = index[np.abs(ratios * factor - 1) <= near]
+    between = np.setdiff1d(index, [*fast, *slow])
     exact = speeds.copy()
-    exact[lead] = plan[lead]
-    exact[tail] = plan[tail] / factor
+    exact[fast] = plan[fast]
+    exact[slow] = plan[slow] / factor
     said = []
-    if len(lead):
-        said.append(f"pairs {listed(lead)} as base {plain(base)} has them")
+    if len(fast):
+        said.append(f"pairs {listed(fast)} as base {plain(base)} has them")
     if len(between):
         said.append(f"{listed(between)} between")
-    said.append(f"{listed(tail)} divided by {plain(factor)}")
-    return Schedule(exact, base, proportional, parts=", ".join(said))
+    said.append(f"{listed(slow)} divided by {plain(factor)}")
+    return Schedule(exact, base, parts=", ".join(said))
 
 
 def wrong_pairs(
     speeds: np.ndarray, plan: np.ndarray, odd: np.ndarray, near: float
-) -> list[Finding]:
+) -> tuple[Finding, ...]:
     """Name pairs that are exchanged, or turn by a speed of their own."""
-    findings, left = [], set(odd.tolist())
+    ratios = speeds / plan
     if len(odd) > max(2, len(speeds) // 3):
-        words = "The speeds of the pairs follow no single base."
-        return [Finding("speeds", words, pair=int(odd[0]))]
+        return (no_series(speeds, ratios, odd, near),)
+    findings = []
+    named: set[int] = set()
     for pair in odd.tolist():
-        likely = int(np.argmin(np.abs(np.log(speeds[pair] / plan))))
-        exchanged = (
-            {pair, likely} <= left
-            and abs(speeds[pair] / plan[likely] - 1) <= near
-            and abs(speeds[likely] / plan[pair] - 1) <= near
-        )
-        if exchanged:
-            words = f"Pairs {pair} and {likely} are exchanged."
-            findings.append(Finding("pair", words, pair=pair))
-            left -= {pair, likely}
-        elif pair in left:
+        other = int(np.abs(np.log(plan / speeds[pair])).argmin())
+        if pair in named:
+            continue
+        if (
+            other in odd
+            and abs(speeds[pair] / plan[other] - 1) <= near
+            and abs(speeds[other] / plan[pair] - 1) <= near
+        ):
+            named |= {pair, other}
+            words = f"Pairs {pair} and {other} are exchanged."
+        else:
             words = (
                 f"Pair {pair} turns by {plain(speeds[pair], 4)} per position"
                 f" instead of {plain(plan[pair], 4)}."
             )
-            findings.append(Finding("pair", words, pair=pair))
-    return findings
+        findings.append(Finding("pair", words, pair=pair))
+    return tuple(findings)
 
 
-def suggestion(base: float, width: int) -> str:
-    """Say what an unusual base looks like, or nothing."""
-    if base in USUAL_BASES or not np.isfinite(base):
+def no_series(
+    speeds: np.ndarray, ratios: np.ndarray, odd: np.ndarray, near: float
+) -> Finding:
+    """Say what many speeds do that follow no single base."""
+    pair = int(odd[0])
+    pairs = len(speeds) // 2 * 2
+    if np.all(np.abs(speeds[1:pairs:2] / speeds[:pairs:2] - 1) <= near):
+        words = "Pairs turn two by two at one speed: a pair is counted twice."
+    elif np.diff(ratios).min() >= -near and ratios[0] < 1 - near:
+        words = (
+            f"Pairs {listed(odd)} are slowed and the slowest pairs are not:"
+            " scaling by parts is for the slow ones."
+        )
+    else:
+        words = "The speeds of the pairs follow no single base, nor parts."
+    return Finding("speeds", words, pair=pair)
+
+
+def suggestion(
+    base: float, width: int, usual_bases: tuple = USUAL_BASES
+) -> str:
+    """Say what an unusual base looks like, or nothing.
+
+    Args:
+        base: That was seen.
+        width: How many columns the exponents count.
+        usual_bases: What it may have been meant to be.
+    """
+    if base in usual_bases or np.isnan(base):
         return ""
-    for usual in USUAL_BASES:
+    for usual in usual_bases:
         causes = {
             usual**0.5: "a missing factor 2 in the exponent",
-            float(usual) ** 2: "an exponent that is doubled",
+            float(usual) ** 2: "a doubled exponent",
             usual ** (width / (width - 1)): "d - 1 for d in the exponent",
             usual
             ** (width / max(1, width - 2)): "d - 2 for d in the exponent",
@@ -291,5 +300,5 @@ def suggestion(base: float, width: int) -> str:
             causes[larger] = f"NTK-aware scaling by {factor}"
         for other, cause in causes.items():
             if abs(base / other - 1) <= 2 * PLAIN:
-                return f"base {plain(base)} suggests {cause} (of {usual})"
+                return f"{cause} (of base {plain(usual)})"
     return ""
