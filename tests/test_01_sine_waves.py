@@ -143,7 +143,7 @@ WRONG = [
     (3, ("1", "60"), "Hint: In how many orders"),
     (4, (41, 40), "Neither may be above 40"),
     (4, [[39, 40]], "Hint: After how many positions"),
-    (4, (39, 26), "Hint: After how many positions"),
+    (4, (25, 40), "Hint: After how many positions"),
 ]
 
 

@@ -83,7 +83,7 @@ MARGINS = [
 
 
 @pytest.mark.parametrize(("n", "d_model", "offset", "margin"), MARGINS)
-def test_margins_are_those_of_the_rows(n, d_model, offset, margin):
+def test_margins_are_those_of_the_rows(built, n, d_model, offset, margin):
     rows = position_encoding(1000, d_model, max_wavelength=n)
     length = np.linalg.norm(rows[0])
     apart = [
@@ -92,6 +92,8 @@ def test_margins_are_those_of_the_rows(n, d_model, offset, margin):
     ]
     assert 1 + int(np.argmin(apart)) == offset
     assert round(min(apart), 3) == margin
+    found = built["distance_by_offset"](np.arange(1, 1000), d_model, n)
+    np.testing.assert_allclose(found, apart, atol=1e-9)
 
 
 def test_the_shift_matrix_shifts(built):
@@ -103,11 +105,12 @@ def test_the_shift_matrix_shifts(built):
 
 
 @pytest.mark.parametrize("position", [20, 50, 75])
-def test_looking_back_is_soft(position):
+def test_looking_back_is_soft(built, position):
     """The weights again, from rows instead of a rotation."""
     rows = position_encoding(100, 512)
     raised = np.exp(rows @ rows[position - 3] / np.sqrt(512))
     weights = raised / raised.sum()
+    np.testing.assert_allclose(built["weights"][position], weights)
     assert weights.argmax() == position - 3
     assert weights[position - 3].round(2) in (0.21, 0.22)
     assert 0.6 < weights[position - 5 : position].sum() < 0.7
@@ -150,7 +153,7 @@ RIGHT = {
     3: [shift(5), 3 * shift(5), shift(5).tolist()],
 }
 WRONG = [
-    (1, exactly_equal, "no row is quite equal"),
+    (1, exactly_equal, "Noise leaves no row equal"),
     (1, lambda row: nearest(row) + 1, "Hint: How far is it"),
     (2, returns_nothing, "`return` missing"),
     (2, lambda matrix: matrix, "That is the same rotation"),
