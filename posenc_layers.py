@@ -308,7 +308,8 @@ class SinePositionEncoding(_PositionLayer):
     operator gives a new tensor, and only layers pass masks on.
 
     It has no weights. Angles are float64, whatever the layer's dtype. A
-    graph that is traced for one length and start makes the rows once.
+    graph that is traced for one shape and start makes the result once, and
+    holds it.
 
     Args:
         max_wavelength: The paper's 10 000, in positions per radian.
@@ -356,6 +357,8 @@ class SinePositionEncoding(_PositionLayer):
             rows = self._rows_from_table(inputs, start)
         else:
             rows = self._rows_by_formula(inputs, start)
+        if rows.shape == inputs.shape:
+            return rows
         return ops.broadcast_to(rows, ops.shape(inputs))
 
     def _start(self, start_index: int | Tensor) -> int | Tensor:
@@ -373,14 +376,17 @@ class SinePositionEncoding(_PositionLayer):
         return int(value)
 
     def _rows_from_table(self, inputs: Tensor, start: int) -> Tensor:
-        """For a length that is known: NumPy makes the rows, once a graph."""
+        """For a length that is known: NumPy makes the rows."""
+        batch, length, d_model = inputs.shape
         rows = position_encoding(
-            *inputs.shape[1:],
+            length,
+            d_model,
             max_wavelength=self.max_wavelength,
             start_index=start,
         )
-        with tf.init_scope():  # cast now, and not each time the graph runs
-            return ops.cast(rows, self.compute_dtype)
+        with tf.init_scope():  # once for a graph, and not each time it runs
+            rows = ops.cast(rows, self.compute_dtype)
+            return ops.broadcast_to(rows, (batch or 1, length, d_model))
 
     def _rows_by_formula(self, inputs: Tensor, start: int | Tensor) -> Tensor:
         """For a length that only a running graph knows (see notebook 04)."""

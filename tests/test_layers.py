@@ -410,12 +410,14 @@ def test_sine_layer_takes_any_length_in_graphs(shape, jit):
         np.testing.assert_allclose(longer[0], formula(100, 5), atol=1e-7)
 
 
-def test_a_graph_for_one_length_reads_its_rows_and_makes_none():
-    graph = tf.function(SINES, input_signature=[tf.TensorSpec((64, 7, 5))])
-    made = graph.get_concrete_function()
-    kinds = {operation.type for operation in made.graph.get_operations()}
-    assert not kinds & {"Sin", "Cos", "Cast"}
-    assert [rows.shape for rows in made.captured_inputs] == [(7, 5)]
+@pytest.mark.parametrize("batch", [None, 3])
+def test_a_graph_for_one_shape_reads_its_rows_and_makes_none(batch):
+    spec = tf.TensorSpec((batch, 7, 5))
+    graph = tf.function(SINES, input_signature=[spec]).get_concrete_function()
+    made = {operation.type for operation in graph.graph.get_operations()}
+    assert not made & {"Sin", "Cos", "Cast"}
+    assert ("BroadcastTo" in made) == (batch is None)
+    assert SINES(np.zeros((0, 7, 5))).shape == (0, 7, 5)
 
 
 @both
