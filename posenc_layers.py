@@ -139,9 +139,9 @@ class PositionEmbeddingLayer(_PositionLayer):
     TensorShape([2, 5, 6])
 
     References:
-        Gehring et al. 2017, "Convolutional sequence to sequence learning",
-        section 3.1. Class after "The transformer positional encoding layer
-        in Keras, part 2", Machine Learning Mastery.
+        Gehring et al. 2017, "Convolutional sequence to sequence learning".
+        Class after "The transformer positional encoding layer in Keras,
+        part 2", Machine Learning Mastery.
     """
 
     wanted = "word ids, integers of shape [batch, seq_len]"
@@ -168,7 +168,7 @@ class PositionEmbeddingLayer(_PositionLayer):
         self.learned_positions = True
 
     def build(self, input_shape: Shape) -> None:
-        self.compute_output_shape(input_shape)  # refuses what is too long
+        self._refuse_longer(input_shape[1])
         self.word_table = self._add_table(
             "word_table", self.vocab_size, self.learned_words
         )
@@ -189,7 +189,7 @@ class PositionEmbeddingLayer(_PositionLayer):
         )
 
     def call(self, inputs: Tensor) -> Tensor:
-        self.compute_output_shape(inputs.shape)  # refuses what is too long
+        self._refuse_longer(inputs.shape[1])
         ids = self._checked_ids(inputs)
         words = ops.take(self.word_table, ids, axis=0)
         size = (ops.shape(ids)[1], self.output_dim)
@@ -204,6 +204,14 @@ class PositionEmbeddingLayer(_PositionLayer):
                 f"{self.vocab_size}: begin with keras.Input(dtype='int32')."
             )
         return super()._advice(inputs)
+
+    def _refuse_longer(self, length: int | None) -> None:
+        """An error if the length of the input is known, and too large."""
+        if length is not None and length > self.sequence_length:
+            raise ValueError(
+                f"input of length {length} is longer than the position table:"
+                f" sequence_length={self.sequence_length}"
+            )
 
     def _checked_ids(self, inputs: Tensor) -> Tensor:
         """The ids as integers; an error if they are not in the table."""
@@ -223,29 +231,19 @@ class PositionEmbeddingLayer(_PositionLayer):
         fits = (ids >= 0) & (ids < self.vocab_size)
         fits &= ops.cast(ids, inputs.dtype) == inputs
         length = tf.shape(ids)[1]
-        short = length <= self.sequence_length
-        check = tf.debugging.Assert(
-            short & tf.reduce_all(fits),
-            [
-                f"{wanted}, and at most sequence_length="
-                f"{self.sequence_length} in a row; lowest, highest and number"
-                " in a row are",
-                *(tf.reduce_min(inputs), tf.reduce_max(inputs), length),
-            ],
-        )
-        with tf.control_dependencies([check]):
+        fits = tf.reduce_all(fits) & (length <= self.sequence_length)
+        wanted += f", at most sequence_length={self.sequence_length} in a row"
+        found = [tf.reduce_min(inputs), tf.reduce_max(inputs), length]
+        told = [f"{wanted}; lowest, highest and number in a row are", *found]
+        check = tf.debugging.Assert(fits, told)
+        with tf.control_dependencies([check]):  # it waits for the check
             return tf.identity(ids)
 
     def compute_mask(self, inputs: Tensor, mask: Tensor = None) -> Tensor:
         return ops.not_equal(inputs, 0) if self.mask_zero else mask
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        length = input_shape[1]
-        if length is not None and length > self.sequence_length:
-            raise ValueError(
-                f"input of length {length} is longer than the position table:"
-                f" sequence_length={self.sequence_length}"
-            )
+        self._refuse_longer(input_shape[1])
         return (*input_shape, self.output_dim)
 
     def get_config(self) -> dict[str, Any]:
