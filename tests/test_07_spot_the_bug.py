@@ -164,18 +164,18 @@ RIGHT_CHECKS = [
 ]
 # With the table that is judged wrongly, which the hint names.
 WRONG_CHECKS = [
-    (1, f"near({SUM}, 1)", "the right table should pass"),
-    (1, "near(np.sum(table(e, 64) ** 2), 256)", "uneven rows should fail"),
-    (1, f"{SUM} == 4", "the right table should pass"),
-    (2, f"near(np.diag({DOTS}), 4)", "b should fail"),
-    (2, f"near({DOTS}, {DOTS}.T)", "b should fail"),
-    (3, "near(table(e, 1000)[:64], table(e, 64))", "n should fail"),
-    (3, "near(table(e, 70_000)[1:64], table(e, 64)[1:])", "row 0 should"),
-    (3, "near(table(e, 70_000)[:63], table(e, 64)[:63])", "row 63 should"),
-    (3, "near(e(70_000, 8)[:64], e(64, 8))", "batch axis should pass"),
-    (4, "e(4, 8).shape == (4, 8)", "batch axis should pass"),
-    (4, f"near({BATCH}[0], {BATCH}[-1])", "shape (1, 4, 1, 8) should fail"),
-    (4, f"near({BATCH}[0], position_encoding(4, 8))", "a should pass"),
+    (1, f"near({SUM}, 1)", "'the right table' should pass"),
+    (1, "near(np.sum(table(e, 64) ** 2), 256)", "uneven rows' should fail"),
+    (1, f"{SUM} == 4", "'the right table' should pass"),
+    (2, f"near(np.diag({DOTS}), 4)", "'b' should fail"),
+    (2, f"near({DOTS}, {DOTS}.T)", "'b' should fail"),
+    (3, "near(table(e, 1000)[:64], table(e, 64))", "'n' should fail"),
+    (3, "near(table(e, 70_000)[1:64], table(e, 64)[1:])", "row 0' should"),
+    (3, "near(table(e, 70_000)[:63], table(e, 64)[:63])", "row 63' should"),
+    (3, "near(e(70_000, 8)[:64], e(64, 8))", "batch axis' should pass"),
+    (4, "e(4, 8).shape == (4, 8)", "batch axis' should pass"),
+    (4, f"near({BATCH}[0], {BATCH}[-1])", "shape (1, 4, 1, 8)' should fail"),
+    (4, f"near({BATCH}[0], position_encoding(4, 8))", "'a' should pass"),
 ]
 
 
