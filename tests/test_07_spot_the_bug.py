@@ -153,7 +153,6 @@ DOTS = "(table(e, 512)[1:] @ table(e, 512)[1:].T)"
 BATCH = "(np.zeros((4, 4, 8)) + e(4, 8))"
 RIGHT_CHECKS = [
     (1, f"near({SUM}, 4)"),
-    (1, f"np.allclose({SUM}, d_model / 2, atol=1e-3)"),
     (1, "all(abs(sum(x * x for x in row) - 4) < .01 for row in table(e, 64))"),
     (2, f"near({DOTS}[:-1, :-1], {DOTS}[1:, 1:])"),
     (2, f"all(np.ptp(np.diag({DOTS}, k)) < 1e-3 for k in range(0, 511, 50))"),
@@ -166,11 +165,8 @@ RIGHT_CHECKS = [
 WRONG_CHECKS = [
     (1, f"near({SUM}, 1)", "'the right table' should pass"),
     (1, "near(np.sum(table(e, 64) ** 2), 256)", "uneven rows' should fail"),
-    (1, f"{SUM} == 4", "'the right table' should pass"),
     (2, f"near(np.diag({DOTS}), 4)", "'b' should fail"),
-    (2, f"near({DOTS}, {DOTS}.T)", "'b' should fail"),
     (3, "near(table(e, 1000)[:64], table(e, 64))", "'n' should fail"),
-    (3, "near(table(e, 70_000)[1:64], table(e, 64)[1:])", "row 0' should"),
     (3, "near(table(e, 70_000)[:63], table(e, 64)[:63])", "row 63' should"),
     (3, "near(e(70_000, 8)[:64], e(64, 8))", "batch axis' should pass"),
     (4, "e(4, 8).shape == (4, 8)", "batch axis' should pass"),
@@ -185,9 +181,8 @@ def as_check(body: str, names: dict) -> Callable:
 
 @pytest.mark.parametrize(("number", "body"), RIGHT_CHECKS)
 def test_a_right_check_is_accepted(names, number, body):
-    assert_replies(
-        names[f"check_{number}"], [as_check(body, names)], "Correct."
-    )
+    check = names[f"check_{number}"]
+    assert_replies(check, [as_check(body, names)], "Correct.")
 
 
 @pytest.mark.parametrize(("number", "body", "told"), WRONG_CHECKS)
@@ -196,8 +191,7 @@ def test_a_wrong_check_hears_what_it_misjudges(
 ):
     names[f"check_{number}"](as_check(body, names))
     said = capsys.readouterr().out
-    assert said.startswith("Not yet. "), said
-    assert told in said
+    assert said.startswith("Not yet. ") and told in said, said
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
