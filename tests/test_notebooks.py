@@ -49,9 +49,9 @@ def headings(notebook):
     return re.findall(r"^(#{1,6}) (.+)$", lines, re.MULTILINE)
 
 
-def test_there_are_ten_notebooks():
+def test_there_are_eleven_notebooks():
     numbers = [path.name[:3] for path in NOTEBOOKS]
-    assert numbers == [f"{number:02}_" for number in range(1, 11)]
+    assert numbers == [f"{number:02}_" for number in range(1, 12)]
 
 
 def test_format_and_kernel(notebook):
