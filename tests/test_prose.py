@@ -59,6 +59,17 @@ def claimed_by(cell) -> set[str]:
     return numbers("\n".join(ALT_TEXT.findall(cell.source)))
 
 
+def is_rounded(claim: str, values: list[Decimal]) -> bool:
+    """Whether a value, or it as per cent, rounds to the claim."""
+    wanted = Decimal(claim)
+    last = Decimal(1).scaleb(wanted.as_tuple().exponent)
+    return any(
+        abs(abs(value) * factor - wanted) * 2 <= last
+        for value in values
+        for factor in (1, 100)
+    )
+
+
 def unfounded(notebook) -> dict[str, set[str]]:
     """The numbers without evidence, by the id of the cell that tells them."""
     values = evidence(notebook)

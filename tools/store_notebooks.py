@@ -121,6 +121,8 @@ def run(notebook: NotebookNode, folder: Path) -> None:
         notebook,
         timeout=300,
         kernel_name="python3",
+        # It speaks within this machine: no warning of plain text.
+        extra_arguments=["--IPKernelApp.log_level=ERROR"],
         resources={"metadata": {"path": str(folder)}},
         record_timing=False,
         coalesce_streams=True,
@@ -136,7 +138,8 @@ def outputs(notebook: NotebookNode) -> dict[str, str]:
     """The outputs of each cell, by its id, to be compared."""
     return {
         cell.id: json.dumps(
-            [{**each, "execution_count": None} for each in cell.outputs]
+            [{**each, "execution_count": None} for each in cell.outputs],
+            sort_keys=True,
         )
         for cell in notebook.cells
         if cell.cell_type == "code"
