@@ -69,8 +69,8 @@ def test_what_an_editor_left_is_mended(stored):
     assert counts == [1, 2, 3, 4, 5]
     assert solution.outputs[0].data["text/plain"] == "True"
     assert slider.outputs == []
-    for words in ("solution-1 is formatted", "the id answer-1 now"):
-        assert words in done.stdout
+    assert "mended ids: exercise-1, check-1, answer-1" in done.stdout
+    assert "mended formatting: solution-1" in done.stdout
 
 
 def test_a_notebook_that_stops_is_left_as_it_was(stored):

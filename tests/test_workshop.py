@@ -20,13 +20,16 @@ def numbers(keras: str) -> list[str]:
 )
 def test_the_page_has_the_minutes_of_the_notebook(file, minutes):
     row = rf"^\| {file[:2]}\b.*?\| {minutes} \|"
-    assert re.search(row, FACILITATORS_PAGE, re.MULTILINE)
+    found = re.search(row, FACILITATORS_PAGE, re.MULTILINE)
+    assert found, f"workshop/README.md: {file[:2]}, {minutes} minutes"
 
 
 def test_sizes_are_for_the_notebooks_they_name():
     head = re.search(r"^\| learners \| NumPy.*$", FACILITATORS_PAGE, re.M)[0]
     numpy, keras = (re.findall(r"\d\d", part) for part in head.split("|")[2:4])
-    assert (numpy, keras) == (numbers("no"), numbers("yes"))
+    assert (numpy, keras) == (numbers("no"), numbers("yes")), (
+        "workshop/README.md, table of sizes"
+    )
 
 
 def test_a_cluster_lets_in_who_knows_the_password():
@@ -39,7 +42,7 @@ def test_a_cluster_has_a_profile_for_numpy_and_one_for_keras():
     numpy, keras = VALUES["singleuser"]["profileList"]
     for profile, wanted in ((numpy, "no"), (keras, "yes")):
         named = re.findall(r"\d\d", profile["display_name"])
-        assert named == numbers(wanted)
+        assert named == numbers(wanted), "workshop/z2jh/values.yaml"
         sizes = profile["kubespawner_override"]
         least, most = sizes["mem_guarantee"], sizes["mem_limit"]
         assert megabytes(least) < megabytes(most)

@@ -33,19 +33,21 @@ def tags_of(cell: NotebookNode) -> list[str]:
     return cell.metadata.get("tags", [])
 
 
-def mend(notebook: NotebookNode) -> list[str]:
-    """Mend all that needs no running; say in words what was mended."""
+def mend(notebook: NotebookNode) -> dict[str, list[str]]:
+    """Mend all that needs no running; say what was mended, and where."""
     notebook.nbformat, notebook.nbformat_minor = 4, 5
-    said = give_ids(notebook)
-    said += clean_metadata(notebook)
     for cell in notebook.cells:
         cell.source = cell.source.strip()
-    return said + format_code(notebook)
+    return {
+        "ids": give_ids(notebook),
+        "metadata and folding": clean_metadata(notebook),
+        "formatting": format_code(notebook),
+    }
 
 
 def give_ids(notebook: NotebookNode) -> list[str]:
     """Name the parts of exercises as tests do; part equal ids, add missing."""
-    said, used = [], set()
+    given, used = [], set()
     parts = [exercise_part(cell) for cell in notebook.cells]
     for cell, part in zip(notebook.cells, parts, strict=True):
         wanted = part or cell.get("id")
@@ -54,9 +56,9 @@ def give_ids(notebook: NotebookNode) -> list[str]:
             wanted = nbformat.v4.new_code_cell().id
         used.add(wanted)
         if wanted != cell.get("id"):
-            said.append(f"cell {cell.get('id')} has the id {wanted} now")
+            given.append(wanted)
             cell.id = wanted
-    return said
+    return given
 
 
 def exercise_part(cell: NotebookNode) -> str | None:
@@ -78,10 +80,10 @@ def exercise_part(cell: NotebookNode) -> str | None:
 
 def clean_metadata(notebook: NotebookNode) -> list[str]:
     """Keep the tags, and fold the cells that they say are no lesson."""
-    said = []
+    cleaned = []
     if notebook.metadata != {"kernelspec": KERNEL}:
         notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL})
-        said.append("the notebook's metadata is the kernel's name")
+        cleaned.append("the notebook's own")
     for cell in notebook.cells:
         wanted = {}
         if tags_of(cell):
@@ -90,13 +92,12 @@ def clean_metadata(notebook: NotebookNode) -> list[str]:
             wanted["jupyter"] = {"source_hidden": True}
         if cell.metadata != wanted:
             cell.metadata = nbformat.from_dict(wanted)
-            state = "folded" if "jupyter" in wanted else "not folded"
-            said.append(f"{cell.id} has its tags and is {state}")
-    return said
+            cleaned.append(cell.id)
+    return cleaned
 
 
 def format_code(notebook: NotebookNode) -> list[str]:
-    """Format the code as ruff does; what it cannot read stays."""
+    """Format the code as ruff does; what it cannot read stays as it is."""
     command = [sys.executable, "-m", "ruff", "format", "--config"]
     command += [str(ROOT / "pyproject.toml"), "--stdin-filename=any.ipynb"]
     done = subprocess.run(
@@ -104,16 +105,17 @@ def format_code(notebook: NotebookNode) -> list[str]:
         input=nbformat.writes(notebook),
         capture_output=True,
         text=True,
+        encoding="utf-8",
     )
     if done.returncode:
-        return ["the code could not be formatted: " + done.stderr.strip()]
-    said = []
+        return []
+    changed = []
     formatted = nbformat.reads(done.stdout, as_version=4)
     for cell, new in zip(notebook.cells, formatted.cells, strict=True):
         if cell.source != new.source:
             cell.source = new.source
-            said.append(f"{cell.id} is formatted")
-    return said
+            changed.append(cell.id)
+    return changed
 
 
 def run(notebook: NotebookNode, folder: Path) -> None:
@@ -150,8 +152,9 @@ def store(path: Path) -> bool:
     """Mend, run and write a notebook; tell whether it ran to its end."""
     print(path.name, flush=True)
     notebook = nbformat.v4.reads(path.read_text(encoding="utf-8"))
-    for sentence in mend(notebook):
-        print("  mended:", sentence)
+    for what, where in mend(notebook).items():
+        if where:
+            print(f"  mended {what}:", ", ".join(where))
     before = outputs(notebook)
     try:
         run(notebook, path.parent)
