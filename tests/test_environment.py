@@ -25,6 +25,7 @@ TOP = {
     "notebooks",
     "posenc_helpers.py",
     "posenc_layers.py",
+    "posenc_review",
     "pyproject.toml",
     "requirements.in",
     "requirements.txt",
@@ -32,7 +33,7 @@ TOP = {
     "tools",
     "workshop",
 }
-ON_THE_WAY = {"posenc_review", "posenc_review.py", "web"}
+ON_THE_WAY = {"web"}
 
 
 def requirements(lines: list[str]) -> list[Requirement]:

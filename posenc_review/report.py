@@ -1,0 +1,77 @@
+"""What a review says: findings, and how it prints them."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Finding(NamedTuple):
+    """One thing that is wrong, and where it shows."""
+
+    name: str
+    words: str
+    position: int | None = None
+    pair: int | None = None
+    column: int | None = None
+
+    def as_dict(self) -> dict:
+        """Return the name, the words, and those places that are known."""
+        return {k: v for k, v in self._asdict().items() if v is not None}
+
+
+def by_name(findings: Iterable[Finding]) -> dict[str, str]:
+    """Return the words of findings by their names, those of one name joined."""
+    words: dict[str, str] = {}
+    for finding in findings:
+        said = words.get(finding.name)
+        words[finding.name] = (
+            f"{said} {finding.words}" if said else finding.words
+        )
+    return words
+
+
+def plain(number: float, digits: int = 6) -> str:
+    """Write a number as people do: 500000, 0.25, 1.139.
+
+    Args:
+        number: Any number.
+        digits: How many digits count, from the first that is not 0.
+    """
+    if not np.isfinite(number) or number == 0:
+        return str(number)
+    rounded = float(f"{number:.{digits}g}")
+    places = max(0, digits - 1 - int(np.floor(np.log10(abs(rounded)))))
+    text = f"{rounded:.{places}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def rounder(low: float, high: float) -> float:
+    """Return the number between two that takes the fewest digits to write."""
+    middle = (low + high) / 2
+    for digits in range(1, 16):
+        number = float(f"{middle:.{digits - 1}e}")
+        if low <= number <= high:
+            return number
+    return middle
+
+
+def listed(numbers: Iterable[int], most: int = 6) -> str:
+    """Write whole numbers as runs: "0 to 5, 9"; only the first few runs."""
+    runs: list[list[int]] = []
+    for number in sorted({int(n) for n in numbers}):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    said = []
+    for first, last in runs[:most]:
+        if first == last:
+            said.append(f"{first}")
+        elif last == first + 1:
+            said.append(f"{first}, {last}")
+        else:
+            said.append(f"{first} to {last}")
+    if len(runs) > most:
+        said.append("and more")
+    return ", ".join(said)

@@ -1,0 +1,362 @@
+"""Review a rotary function: `rotate(x, positions)`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from .asked import (
+    Asked,
+    held_to_base,
+    held_to_config,
+    held_to_layout,
+    plan_of,
+    unlike,
+)
+from .calls import (
+    batches,
+    call_again,
+    first_call,
+    not_linear,
+    positions_kept,
+    positions_read,
+)
+from .config import read_config
+from .far import look_far
+from .probing import (
+    FEW,
+    NEAR,
+    Hands,
+    Layout,
+    NoAnswerError,
+    Probe,
+    Rotation,
+    Shuffle,
+    blocks_of,
+    hands_of,
+    layout_of,
+    near_matrices,
+    partners,
+    read_hands,
+    undo_shuffle,
+)
+from .report import Finding, by_name, plain
+from .rounding import STEP, format_of
+from .turning import (
+    directions,
+    left_alone,
+    lengths,
+    no_pairs,
+    still_pairs,
+    turning_of,
+)
+from .waves import Schedule, describe, suggestion
+
+POSITIONS = 131_072  # how many are looked at, unless told otherwise
+TOLERANCE = 1e-4
+LAYOUTS = ("interleaved", "half")
+
+
+class RotaryConvention(NamedTuple):
+    """What a rotary function follows, right or wrong."""
+
+    layout: str = "unknown"
+    columns: int = 0  # how many of them turn
+    width: int = 0
+    first_column: int = 0  # of those that turn
+    base: float = np.nan
+    proportional: bool = False  # exponents count the whole width
+    clockwise: bool = False
+    divided_by: float = 1.0  # positions, by linear scaling
+    parts: str = ""  # pairs that follow the base, and those that do not
+
+    def __str__(self) -> str:
+        """Say it in a few words."""
+        said = [self.layout]
+        if 0 < self.columns < self.width:
+            said.append(f"{self.columns} of {self.width} columns")
+            if self.first_column:
+                said.append(f"from column {self.first_column}")
+        if self.proportional:
+            said.append("proportional")
+        if self.clockwise:
+            said.append("clockwise")
+        if np.isfinite(self.base):
+            said.append(f"base {plain(self.base)}")
+        if self.divided_by != 1:
+            said.append(f"linear, by {plain(self.divided_by)}")
+        if self.parts:
+            said.append(f"by parts ({self.parts})")
+        return ", ".join(said)
+
+    def __format__(self, how: str) -> str:
+        """Pad it like text."""
+        return format(str(self), how)
+
+
+@dataclass(frozen=True)
+class RotaryReview:
+    """What a review found, and which convention it saw. Print it to read."""
+
+    details: tuple[Finding, ...]
+    convention: RotaryConvention = RotaryConvention()
+    positions: int = 0  # how many were looked at, from 0 on
+    digits: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def findings(self) -> dict[str, str]:
+        """What is wrong, by name."""
+        return by_name(self.details)
+
+    def __str__(self) -> str:
+        """Give each finding a line, then say what else was seen."""
+        lines = [f"- {name}: {words}" for name, words in self.findings.items()]
+        count = f"Findings: {len(self.findings)}."
+        lines.append(f"{count} Convention: {self.convention}.")
+        if self.positions:
+            digits = f" {self.digits}." if self.digits else ""
+            lines.append(f"Positions: 0 to {self.positions - 1}.{digits}")
+        lines += [f"Note: {note}" for note in self.notes]
+        return "\n".join(lines)
+
+
+def review_rotary(
+    rotate: Callable[[np.ndarray, np.ndarray], object],
+    width: int | None = None,
+    *,
+    base: float | None = None,
+    layout: str = "",
+    config: str | Path | dict | None = None,
+    layers: str = "",
+    max_len: int | None = None,
+    tolerance: float = TOLERANCE,
+) -> RotaryReview:
+    """Look at a rotary function: what it follows, and what is wrong.
+
+    Args:
+        rotate: A callable of `x`, floats `[batch, seq_len, width]`, and
+            `positions`, integers `[batch, seq_len]`; the result is like `x`.
+            Both come as NumPy arrays; NumPy reads the result.
+        width: The columns of `x`; those of the config, else 64.
+        base: What it is held to, such as 10000; else any base is right.
+        layout: "interleaved" or "half" to hold it to one of them.
+        config: A Hugging Face `config.json` to hold it to, or its dict.
+        layers: Which layers of the config, where they differ.
+        max_len: How many positions to look at; those of the config, else
+            131 072.
+        tolerance: How far a number may be off, beside what float32 loses.
+
+    Raises:
+        TypeError, ValueError: If a setting makes no sense, by its name.
+    """
+    settings = read_config(config, layers, width) if config else None
+    asked = Asked(base, layout, settings)
+    if settings:
+        width = settings.width
+        max_len = max_len or settings.max_len
+    width, max_len = width or 64, max_len or POSITIONS
+    check_settings(width, asked, max_len, tolerance)
+
+    rotation = Rotation(rotate, width)
+    try:
+        return look(rotation, asked, max_len, tolerance)
+    except NoAnswerError as trouble:
+        words = f"Asked for a few positions from 0 on, it fails: {trouble}."
+        return RotaryReview((Finding("result", words, 0),))
+
+
+def check_settings(
+    width: int, asked: Asked, max_len: int, tolerance: float
+) -> None:
+    """Raise an error that names the first setting that makes no sense."""
+    for name, size in (("width", width), ("max_len", max_len)):
+        if not isinstance(size, int | np.integer):
+            raise TypeError(f"{name}={size!r}: give an integer")
+    if not 2 <= width <= 4096:
+        raise ValueError(f"{width=}: give 2 to 4096")
+    if max_len < 1:
+        raise ValueError(f"{max_len=}: give 1 or more")
+    if asked.layout not in ("", *LAYOUTS):
+        raise ValueError(f"layout={asked.layout!r}: give one of {LAYOUTS}")
+    if asked.base is not None and not 1 < asked.base < np.inf:
+        raise ValueError(f"base={asked.base!r}: give a number above 1")
+    if not 0 <= tolerance < np.inf:
+        raise ValueError(f"{tolerance=}: give 0 or more")
+
+
+def look(
+    rotation: Rotation, asked: Asked, max_len: int, tolerance: float
+) -> RotaryReview:
+    """Look at how it answers, how pairs turn, and how they do far out."""
+    first = first_call(rotation)
+    findings = call_again(rotation, first, "twice")
+    findings = findings or not_linear(rotation)
+    if findings:
+        return RotaryReview(tuple(findings))
+    findings += batches(rotation)
+    matrices = near_matrices(rotation)
+    values = format_of(matrices)
+    near = max(2e-6, 2 * STEP.get(values, 0))
+    misread = positions_read(rotation, matrices, near)
+    misread += positions_kept(rotation, matrices, near)
+    findings += misread
+
+    near_look = look_near(matrices, asked, near)
+    findings += near_look.findings
+    if near_look.hands is None:
+        return RotaryReview(tuple(findings))
+    probe = None
+    if not misread and len(near_look.hands.seen) == NEAR:
+        probe = Probe(rotation, near_look.layout, near_look.shuffle)
+    digits, positions = "", NEAR
+    if near_look.even:
+        far = look_far(
+            probe, near_look.hands, near_look.plan, max_len, near, tolerance
+        )
+        findings += far.findings
+        digits, positions = far.digits, far.last + 1
+    findings += few_digits(values, tolerance)
+    findings += input_changed(rotation)
+    findings += call_again(rotation, first, "after all others")
+    return RotaryReview(
+        tuple(findings),
+        near_look.convention,
+        positions,
+        digits,
+        near_look.notes,
+    )
+
+
+class NearLook(NamedTuple):
+    """What was seen near position 0."""
+
+    findings: list[Finding]
+    hands: Hands | None = None  # None if no pairs could be made out
+    layout: Layout | None = None
+    shuffle: Shuffle | None = None
+    plan: Schedule | None = None
+    even: bool = False
+    convention: RotaryConvention = RotaryConvention()
+    notes: tuple[str, ...] = ()
+
+
+def look_near(matrices: np.ndarray, asked: Asked, near: float) -> NearLook:
+    """Make out pairs, speeds, lengths and layout at the first positions."""
+    width = matrices.shape[-1]
+    matrices, findings = usable(matrices)
+    if len(matrices) < FEW:
+        return NearLook(findings)
+    shuffle, matrices = undo_shuffle(matrices)
+    partner, mixed = partners(matrices)
+    if len(mixed) or np.array_equal(partner, np.arange(width)):
+        return NearLook([*findings, no_pairs(matrices, mixed)])
+
+    layout = layout_of(partner)
+    hands = read_hands(hands_of(blocks_of(matrices, layout.pairs)))
+    turning = turning_of(hands, layout, near)
+    findings += turning.findings
+    findings += still_pairs(layout, width)
+    findings += left_alone(matrices, layout, near)
+    if turning.even:
+        known = asked.config is not None
+        findings += lengths(hands, layout, near, asked.length, known)
+        findings += directions(turning.speeds)
+    speeds = np.abs(turning.speeds)
+    plan = describe(speeds, layout.pairs.size, width, near)
+    if asked.config and not len(unlike(speeds, asked.config, near)):
+        plan = plan_of(asked.config)
+    findings += plan.findings
+    name = ", ".join(x for x in (layout.name, shuffle.words) if x)
+    findings += held_to(asked, name, speeds, plan, near)
+    convention = RotaryConvention(
+        name,
+        2 * int((~layout.still).sum()),
+        width,
+        int(layout.pairs.min()),
+        plan.base,
+        plan.proportional,
+        bool(np.median(np.sign(turning.speeds)) < 0),
+        plan.divided_by,
+        plan.parts,
+    )
+    return NearLook(
+        findings,
+        hands,
+        layout,
+        shuffle,
+        plan,
+        turning.even,
+        convention,
+        notes_on(convention, shuffle),
+    )
+
+
+def usable(matrices: np.ndarray) -> tuple[np.ndarray, list[Finding]]:
+    """Leave out positions from the first that gives NaN or nothing.
+
+    Only position 0 may give either: it is then taken as if it were right.
+    """
+    fine = np.isfinite(matrices).all(axis=(1, 2)) & matrices.any(axis=(1, 2))
+    findings = []
+    matrices = matrices.copy()
+    if not fine[0] and fine[1:].all():
+        what = "zero" if np.isfinite(matrices[0]).all() else "NaN or infinity"
+        findings = [Finding("position 0", f"Position 0 gives {what}.", 0)]
+        matrices[0], fine[0] = np.eye(matrices.shape[-1]), True
+    if fine.all():
+        return matrices, findings
+    first = int(np.argmin(fine))
+    what = "zero" if np.isfinite(matrices[first]).all() else "NaN or infinity"
+    words = f"From position {first} on it gives {what}."
+    return matrices[:first], [Finding("far", words, first)]
+
+
+def held_to(
+    asked: Asked, layout: str, speeds: np.ndarray, plan: Schedule, near: float
+) -> list[Finding]:
+    """Compare what was seen with all that is asked for."""
+    findings = held_to_layout(layout, asked.layout)
+    if asked.base is not None:
+        findings += held_to_base(plan, asked.base, 2 * len(speeds))
+    if asked.config:
+        findings += held_to_config(speeds, plan, asked.config, near)
+    return findings
+
+
+def notes_on(
+    convention: RotaryConvention, shuffle: Shuffle
+) -> tuple[str, ...]:
+    """Say what is worth to know of a convention, and is no finding."""
+    notes = []
+    size = convention.width if convention.proportional else convention.columns
+    cause = suggestion(convention.base, size)
+    if cause:
+        notes.append(f"base {plain(convention.base)} suggests {cause}.")
+    if shuffle.words:
+        notes.append(
+            "The result's columns are in another order than those of x: right"
+            " where query and key both go through this function."
+        )
+    return tuple(notes)
+
+
+def few_digits(values: str, tolerance: float) -> list[Finding]:
+    """Say that results, or sines and cosines, are rounded to 16 bits."""
+    if values not in ("bfloat16", "float16") or STEP[values] / 2 <= tolerance:
+        return []
+    words = (
+        f"Sines and cosines, or the result, are rounded to {values}: by up to"
+        f" {plain(STEP[values] / 2, 2)}."
+    )
+    return [Finding("digits", words, 0)]
+
+
+def input_changed(rotation: Rotation) -> list[Finding]:
+    """Name the arguments that the function has changed."""
+    return [
+        Finding("input", f"{name} is changed in place.")
+        for name in sorted(rotation.changed)
+    ]

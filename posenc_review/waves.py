@@ -1,0 +1,304 @@
+"""Speeds of pairs: which base they follow, and what an odd one suggests.
+
+A pair is two columns that turn together, like the hand of a clock. Its
+speed is the angle, in radians, that it turns by from one position to the
+next. The usual speeds are a geometric series, `base ** (-k / pairs)`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .report import Finding, listed, plain, rounder
+
+USUAL_BASES = (10_000, 500_000, 1_000_000, 5_000_000, 10_000_000, 150_000)
+PLAIN = 1e-5  # relative: as near as speeds in float32 come to a plain base
+ROUNDED = 0.01  # relative: as near as speeds in 16 bits come to a series
+
+
+class Schedule(NamedTuple):
+    """What the speeds of all pairs follow."""
+
+    speeds: np.ndarray  # as they should be, by what they follow
+    base: float = np.nan
+    proportional: bool = False  # the exponents count the head's columns
+    divided_by: float = 1.0  # positions, or all speeds
+    parts: str = ""  # says which pairs follow the base and which do not
+    scatter: float = 0.0  # by how much the pairs miss it, relatively
+    findings: tuple[Finding, ...] = ()
+
+
+class Series(NamedTuple):
+    """A geometric series that most speeds follow."""
+
+    slope: float  # of the logarithms, from pair to pair
+    follow: np.ndarray  # which pairs do
+    scatter: float  # how near these are, relatively
+
+
+def speeds_of(base: float, pairs: int, steps: float = 0) -> np.ndarray:
+    """Return the speed of each pair, in radians per position.
+
+    Args:
+        base: The 10 000 of the paper.
+        pairs: How many speeds.
+        steps: The pair that would have the speed `1 / base`, if not `pairs`.
+    """
+    return float(base) ** (-np.arange(pairs) / (steps or pairs))
+
+
+def describe(
+    speeds: np.ndarray, columns: int, width: int, near: float
+) -> Schedule:
+    """Say which base the speeds of all pairs follow, and how.
+
+    Args:
+        speeds: Of each pair, 0 where one stands still.
+        columns: How many columns these pairs are.
+        width: Of the whole head; more than `columns` if a part turns.
+        near: By how much, relatively, the measured speeds may be off.
+    """
+    index = np.flatnonzero(speeds)
+    if len(index) < 2:
+        return alone(speeds)
+    series = fit_series(index, speeds[index], near)
+    if series.slope > near:
+        return backwards(speeds, columns, width, near)
+    if abs(series.slope) <= near:
+        words = "Pairs all turn at one speed; each should be slower."
+        return Schedule(speeds, findings=(Finding("speeds", words, pair=1),))
+    base, proportional = base_of(series, columns, width)
+    steps = (width if proportional else columns) / 2
+    plan = speeds_of(base, len(speeds), steps)
+    ratios = speeds[index] / plan[index]
+    if series.follow.all():
+        start = float(np.exp(np.log(ratios).mean()))
+        divided_by, wrong = scaled_by(
+            start, base, steps, near + series.scatter
+        )
+        plan = plan / divided_by
+        return Schedule(
+            plan, base, proportional, divided_by, "", series.scatter, wrong
+        )
+    near = max(10 * near, 1e-4)
+    lead = index[np.abs(ratios - 1) <= near]
+    odd = np.setdiff1d(index, lead)
+    if len(odd) > 1 and np.diff(ratios).max() <= near and ratios[-1] < 1:
+        return parts_of(speeds, plan, base, near)._replace(
+            proportional=proportional
+        )
+    wrong = wrong_pairs(speeds, plan, odd, near)
+    return Schedule(speeds, base, proportional, findings=wrong)
+
+
+def fit_series(index: np.ndarray, speeds: np.ndarray, near: float) -> Series:
+    """Find the geometric series that most of the speeds follow.
+
+    Args:
+        index: The number of each pair.
+        speeds: Of these pairs, above 0.
+        near: By how much, relatively, a speed may miss the series.
+    """
+    logs = np.log(speeds)
+    slope, start = np.polyfit(index, logs, 1)
+    off = np.abs(logs - start - slope * index)
+    if off.max() <= max(near, ROUNDED):
+        return Series(slope, off < np.inf, off.max())
+    near = max(10 * near, 1e-4)
+    steps = np.diff(logs) / np.diff(index)
+    slope = steps[most_common(steps, near)].mean()
+    follow = most_common(logs - slope * index, near)
+    if follow.sum() > 2:
+        slope, _ = np.polyfit(index[follow], logs[follow], 1)
+    return Series(slope, follow, near)
+
+
+def most_common(values: np.ndarray, near: float) -> np.ndarray:
+    """Tell which values are near to each other, most of all.
+
+    Of two groups of one size it is the one that begins first.
+    """
+    together = np.abs(values[:, None] - values) <= near
+    return together[np.argmax(together.sum(axis=1))]
+
+
+def alone(speeds: np.ndarray) -> Schedule:
+    """Describe one pair that turns, or none: it has no base."""
+    if not speeds.any():
+        return Schedule(speeds)
+    divided_by, wrong = scaled_by(float(speeds.max()), np.nan, 1, PLAIN)
+    return Schedule(speeds, divided_by=divided_by, findings=wrong)
+
+
+def backwards(
+    speeds: np.ndarray, columns: int, width: int, near: float
+) -> Schedule:
+    """Describe speeds that rise from pair to pair."""
+    other = describe(speeds[::-1], columns, width, near)
+    words = "The speeds run backwards: pair 0 is the slowest, not the fastest."
+    wrong = Finding("speeds", words, pair=0)
+    return other._replace(speeds=other.speeds[::-1], findings=(wrong,))
+
+
+def base_of(series: Series, columns: int, width: int) -> tuple[float, bool]:
+    """Return the base, and whether exponents count the whole head.
+
+    A part of the columns has two readings: the exponents count the part's
+    columns, as usual, or the head's. The one with a usual base is taken,
+    else the one whose base takes fewer digits to write.
+    """
+    spread = max(PLAIN, 4 * series.scatter)
+    bases = []
+    for size in (columns, width):
+        base = np.exp(-series.slope * size / 2)
+        bases.append(rounder(base * (1 - spread), base * (1 + spread)))
+    part, head = bases
+    if columns == width or part in USUAL_BASES:
+        return part, False
+    if head in USUAL_BASES or len(plain(head)) < len(plain(part)):
+        return head, True
+    return part, False
+
+
+def scaled_by(
+    start: float, base: float, steps: float, near: float
+) -> tuple[float, tuple[Finding, ...]]:
+    """Return what the speeds are divided by, and a finding if it is odd.
+
+    Args:
+        start: The speed of pair 0, which should be 1.
+        base: That the pairs follow.
+        steps: The pair that would have the speed `1 / base`.
+        near: By how much, relatively, the speeds may be off.
+    """
+    spread = max(PLAIN, 4 * near)
+    if abs(start - 1) <= spread:
+        return 1.0, ()
+    step = base ** (1 / steps)
+    causes = {
+        np.pi / 180: "degrees are taken for radians",
+        180 / np.pi: "radians are taken for degrees",
+        1 / (2 * np.pi): "turns are multiplied by 2 pi",
+        2 * np.pi: "angles are divided by 2 pi",
+        step: "exponents begin with pair 1 instead of 0",
+        step**0.5: "exponents are half a pair too large",
+        1 / step: "exponents begin with pair -1 instead of 0",
+        0.5: "positions count twice",
+    }
+    words = f"Pair 0 turns by {plain(start)} per position, not by 1"
+    for factor, cause in causes.items():
+        if abs(start * factor - 1) <= spread:
+            wrong = Finding("speeds", f"{words}: {cause}.", pair=0)
+            return factor, (wrong,)
+    divided_by = rounder((1 - spread) / start, (1 + spread) / start)
+    if divided_by > 1:
+        return divided_by, ()
+    return divided_by, (Finding("speeds", f"{words}.", pair=0),)
+
+
+def parts_of(
+    speeds: np.ndarray, plan: np.ndarray, base: float, near: float
+) -> Schedule:
+    """Describe fast pairs that follow the base and slow ones that do not.
+
+    Args:
+        speeds: Of each pair, 0 where one stands still.
+        plan: The speeds of the base.
+        base: That the fast ones follow.
+        near: By how much, relatively, the speeds may be off.
+    """
+    index = np.flatnonzero(speeds)
+    ratios = speeds[index] / plan[index]
+    factor = rounder((1 - near) / ratios[-1], (1 + near) / ratios[-1])
+    fast = index[np.abs(ratios - 1) <= near]
+    slow = index[np.abs(ratios * factor - 1) <= near]
+    between = np.setdiff1d(index, [*fast, *slow])
+    exact = speeds.copy()
+    exact[fast] = plan[fast]
+    exact[slow] = plan[slow] / factor
+    said = []
+    if len(fast):
+        said.append(f"pairs {listed(fast)} as base {plain(base)} has them")
+    if len(between):
+        said.append(f"{listed(between)} between")
+    said.append(f"{listed(slow)} divided by {plain(factor)}")
+    return Schedule(exact, base, parts=", ".join(said))
+
+
+def wrong_pairs(
+    speeds: np.ndarray, plan: np.ndarray, odd: np.ndarray, near: float
+) -> tuple[Finding, ...]:
+    """Name pairs that are exchanged, or turn by a speed of their own."""
+    ratios = speeds / plan
+    if len(odd) > max(2, len(speeds) // 3):
+        return (no_series(speeds, ratios, odd, near),)
+    findings = []
+    named: set[int] = set()
+    for pair in odd.tolist():
+        other = int(np.abs(np.log(plan / speeds[pair])).argmin())
+        if pair in named:
+            continue
+        if (
+            other in odd
+            and abs(speeds[pair] / plan[other] - 1) <= near
+            and abs(speeds[other] / plan[pair] - 1) <= near
+        ):
+            named |= {pair, other}
+            words = f"Pairs {pair} and {other} are exchanged."
+        else:
+            words = (
+                f"Pair {pair} turns by {plain(speeds[pair], 4)} per position"
+                f" instead of {plain(plan[pair], 4)}."
+            )
+        findings.append(Finding("pair", words, pair=pair))
+    return tuple(findings)
+
+
+def no_series(
+    speeds: np.ndarray, ratios: np.ndarray, odd: np.ndarray, near: float
+) -> Finding:
+    """Say what many speeds do that follow no single base."""
+    pair = int(odd[0])
+    pairs = len(speeds) // 2 * 2
+    if np.all(np.abs(speeds[1:pairs:2] / speeds[:pairs:2] - 1) <= near):
+        words = "Pairs turn two by two at one speed: a pair is counted twice."
+    elif np.diff(ratios).min() >= -near and ratios[0] < 1 - near:
+        words = (
+            f"Pairs {listed(odd)} are slowed and the slowest pairs are not:"
+            " scaling by parts is for the slow ones."
+        )
+    else:
+        words = "The speeds of the pairs follow no single base, nor parts."
+    return Finding("speeds", words, pair=pair)
+
+
+def suggestion(
+    base: float, width: int, usual_bases: tuple = USUAL_BASES
+) -> str:
+    """Say what an unusual base looks like, or nothing.
+
+    Args:
+        base: That was seen.
+        width: How many columns the exponents count.
+        usual_bases: What it may have been meant to be.
+    """
+    if base in usual_bases or np.isnan(base):
+        return ""
+    for usual in usual_bases:
+        causes = {
+            usual**0.5: "a missing factor 2 in the exponent",
+            float(usual) ** 2: "a doubled exponent",
+            usual ** (width / (width - 1)): "d - 1 for d in the exponent",
+            usual
+            ** (width / max(1, width - 2)): "d - 2 for d in the exponent",
+            usual ** (width / (width + 2)): "d + 2 for d in the exponent",
+            np.exp(np.log10(usual)): "log10 for the natural logarithm",
+            np.exp(np.log2(usual)): "log2 for the natural logarithm",
+        }
+        for factor in (2, 4, 8, 16, 32):
+            larger = usual * factor ** (width / max(1, width - 2))
+            causes[larger] = f"NTK-aware scaling by {factor}"
+        for other, cause in causes.items():
+            if abs(base / other - 1) <= 2 * PLAIN:
+                return f"{cause} (of base {plain(usual)})"
+    return ""
