@@ -195,10 +195,13 @@ def before_the_sources(notebook):
 
 
 def test_figures_that_are_named_exist(notebook):
+    """In prose; a hint in code would outlive the figure that it means."""
     for cell in before_the_sources(notebook):
         for figure in re.findall(r"\b[Ff]igure (\d+)\b", cell.source):
             there = int(figure) in captions(notebook)
             assert there, f"{cell.id} names a figure {figure}"
+            in_code = cell.cell_type == "code"
+            assert not in_code, f"{cell.id}: say what figure {figure} shows"
 
 
 def test_sections_that_are_named_exist(notebook):
