@@ -117,5 +117,5 @@ def plan_of(config: RotarySettings) -> Schedule:
     if config.scaling in ("llama3", "yarn"):
         plain_speeds = speeds_of(config.base, len(config.speeds))
         return parts_of(config.speeds, plain_speeds, config.base, 1e-4)
-    proportional = config.scaling == "proportional"
-    return Schedule(config.speeds, config.base, proportional, config.factor)
+    reading = 1 if config.scaling == "proportional" else 0
+    return Schedule(config.speeds, config.base, reading, config.factor)

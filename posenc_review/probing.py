@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .reading import numbers
+from .reading import describe_error, numbers
 
 NEAR = 41  # positions that are looked at whole: no usual width, nor batch
 FEW = 9  # of them, from which speeds are read
@@ -52,7 +52,7 @@ class Rotation:
         try:
             with np.errstate(all="ignore"):
                 made = numbers(self.rotate(mine, places)).copy()
-        except Exception as error:  # whatever the function may raise
+        except (Exception, SystemExit) as error:  # whatever it raises
             raise NoAnswerError(describe_error(error)) from None
         if made.shape != x.shape:
             raise NoAnswerError(
@@ -63,13 +63,6 @@ class Rotation:
         if not np.array_equal(places, positions):
             self.changed.add("positions")
         return made
-
-
-def describe_error(error: Exception) -> str:
-    """Name an error and what it says, on one line."""
-    said = " ".join(str(error).split())
-    kind = type(error).__name__
-    return f"{kind}: {said[:200]}" if said else kind
 
 
 def near_matrices(rotation: Rotation) -> np.ndarray:

@@ -1,6 +1,6 @@
 """What a review says: findings, and how it prints them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +17,10 @@ class Finding(NamedTuple):
 
     def as_dict(self) -> dict:
         """Return the name, the words, and those places that are known."""
-        return {k: v for k, v in self._asdict().items() if v is not None}
+        fields = self._asdict()
+        return {
+            name: fields[name] for name in fields if fields[name] is not None
+        }
 
 
 def by_name(findings: Iterable[Finding]) -> dict[str, str]:
@@ -47,10 +50,10 @@ def plain(number: float, digits: int = 6) -> str:
 
 
 def rounder(low: float, high: float) -> float:
-    """Return the number between two that takes the fewest digits to write."""
+    """Return a number of at most four digits between two, or their middle."""
     middle = (low + high) / 2
-    for digits in range(1, 16):
-        number = float(f"{middle:.{digits - 1}e}")
+    for digits in range(4):
+        number = float(f"{middle:.{digits}e}")
         if low <= number <= high:
             return number
     return middle
@@ -75,3 +78,14 @@ def listed(numbers: Iterable[int], most: int = 6) -> str:
     if len(runs) > most:
         said.append("and more")
     return ", ".join(said)
+
+
+def first_where(is_wrong: Callable[[int], bool], good: int, bad: int) -> int:
+    """Return the first wrong position, by halving the gap between two."""
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        if is_wrong(middle):
+            bad = middle
+        else:
+            good = middle
+    return bad

@@ -96,12 +96,15 @@ class RotaryConvention(NamedTuple):
         return format(str(self), how)
 
 
+UNKNOWN = RotaryConvention()
+
+
 @dataclass(frozen=True)
 class RotaryReview:
     """What a review found, and which convention it saw. Print it to read."""
 
     details: tuple[Finding, ...]
-    convention: RotaryConvention = RotaryConvention()
+    convention: RotaryConvention = UNKNOWN
     positions: int = 0  # how many were looked at, from 0 on
     digits: str = ""
     notes: tuple[str, ...] = ()
@@ -121,6 +124,19 @@ class RotaryReview:
             lines.append(f"Positions: 0 to {self.positions - 1}.{digits}")
         lines += [f"Note: {note}" for note in self.notes]
         return "\n".join(lines)
+
+    def as_dict(self) -> dict:
+        """Return what JSON can hold."""
+        seen = self.convention._asdict()
+        seen["base"] = seen["base"] if np.isfinite(seen["base"]) else None
+        return {
+            "findings": [each.as_dict() for each in self.details],
+            "convention": str(self.convention),
+            **seen,
+            "positions": self.positions,
+            "notes": list(self.notes),
+            "exit_code": int(bool(self.details)),
+        }
 
 
 def review_rotary(
@@ -239,7 +255,7 @@ class NearLook(NamedTuple):
     shuffle: Shuffle | None = None
     plan: Schedule | None = None
     even: bool = False
-    convention: RotaryConvention = RotaryConvention()
+    convention: RotaryConvention = UNKNOWN
     notes: tuple[str, ...] = ()
 
 
@@ -265,7 +281,8 @@ def look_near(matrices: np.ndarray, asked: Asked, near: float) -> NearLook:
         findings += lengths(hands, layout, near, asked.length, known)
         findings += directions(turning.speeds)
     speeds = np.abs(turning.speeds)
-    plan = describe(speeds, layout.pairs.size, width, near)
+    steps = (len(layout.pairs), width / 2)
+    plan = describe(speeds, steps[: 1 + (steps[0] < steps[1])], near)
     if asked.config and not len(unlike(speeds, asked.config, near)):
         plan = plan_of(asked.config)
     findings += plan.findings
@@ -277,7 +294,7 @@ def look_near(matrices: np.ndarray, asked: Asked, near: float) -> NearLook:
         width,
         int(layout.pairs.min()),
         plan.base,
-        plan.proportional,
+        plan.reading == 1,
         bool(np.median(np.sign(turning.speeds)) < 0),
         plan.divided_by,
         plan.parts,
