@@ -12,7 +12,6 @@ from contextlib import redirect_stdout
 from pkgutil import resolve_name
 
 from . import CONVENTIONS, review, review_rotary
-from .config import read_config
 from .rotary import LAYOUTS, POSITIONS
 from .rotary import TOLERANCE as ROTARY_TOLERANCE
 from .tables import LONGEST, SHORT, TOLERANCE
@@ -95,11 +94,8 @@ def main() -> int:
         parser().exit(2, f"error: {error}\n")
     if as_json:
         print(json.dumps(found.as_dict(), indent=2))
-        return found.as_dict()["exit_code"]
-    if "config" in given:
-        settings = (given["config"], given.get("layers", ""))
-        print(f"The config asks for: {read_config(*settings)}.")
-    print(found)
+    else:
+        print(found)
     return found.as_dict()["exit_code"]
 
 

@@ -9,7 +9,7 @@ from .report import Finding, first_where, plain
 from .rounding import EXACT, ROUNDINGS, STEP, Rounding
 from .waves import Schedule
 
-COMPANY = np.arange(4)  # positions that are asked again in each call
+COMPANY = np.arange(1, 4)  # positions that are asked again in each call
 GROUP = 12  # positions that are asked in each octave, beside its edges
 
 
@@ -285,7 +285,9 @@ def what_happens(model: Model, first: int, hands: np.ndarray) -> str:
         "are counted from 0 again": (0, 5),
         "are counted from 1 again": (1, 6),
         "are left as they were": (0, 0),
-        f"are taken for negative ones, from -{first}": (-first, 5 - first),
+        f"overflow to negative ones, from -{first}": (-first, 5 - first),
+        "are turned one position too far": (first + 1, first + 6),
+        "are turned one position too near": (first - 1, first + 4),
     }
     for told, positions in taken_for.items():
         off = np.abs(hands - model.hands(positions))

@@ -24,14 +24,11 @@ class Finding(NamedTuple):
 
 
 def by_name(findings: Iterable[Finding]) -> dict[str, str]:
-    """Return the words of findings by their names, those of one name joined."""
-    words: dict[str, str] = {}
+    """Return the words of findings by name; those of one name are joined."""
+    words: dict[str, list[str]] = {}
     for finding in findings:
-        said = words.get(finding.name)
-        words[finding.name] = (
-            f"{said} {finding.words}" if said else finding.words
-        )
-    return words
+        words.setdefault(finding.name, []).append(finding.words)
+    return {name: " ".join(said) for name, said in words.items()}
 
 
 def plain(number: float, digits: int = 6) -> str:
@@ -41,7 +38,9 @@ def plain(number: float, digits: int = 6) -> str:
         number: Any number.
         digits: How many digits count, from the first that is not 0.
     """
-    if not np.isfinite(number) or number == 0:
+    if number == 0:
+        return "0"
+    if not np.isfinite(number):
         return str(number)
     rounded = float(f"{number:.{digits}g}")
     places = max(0, digits - 1 - int(np.floor(np.log10(abs(rounded)))))
@@ -57,6 +56,12 @@ def rounder(low: float, high: float) -> float:
         if low <= number <= high:
             return number
     return middle
+
+
+def pairs_named(numbers: Iterable[int]) -> str:
+    """Write "pair 7", or "pairs 3 to 5, 7"."""
+    some = list(numbers)
+    return f"pair{'s' if len(some) > 1 else ''} {listed(some)}"
 
 
 def listed(numbers: Iterable[int], most: int = 6) -> str:

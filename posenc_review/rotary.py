@@ -1,7 +1,7 @@
 """Review a rotary function: `rotate(x, positions)`."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ from .calls import (
 from .config import read_config
 from .far import look_far
 from .probing import (
-    FEW,
+    MOVED,
     NEAR,
     Hands,
     Layout,
@@ -42,9 +42,10 @@ from .probing import (
     read_hands,
     undo_shuffle,
 )
-from .report import Finding, by_name, plain
+from .report import Finding, by_name, first_where, plain
 from .rounding import STEP, format_of
 from .turning import (
+    Turning,
     directions,
     left_alone,
     lengths,
@@ -54,6 +55,7 @@ from .turning import (
 )
 from .waves import Schedule, describe, suggestion
 
+WIDTH = 64
 POSITIONS = 131_072  # how many are looked at, unless told otherwise
 TOLERANCE = 1e-4
 LAYOUTS = ("interleaved", "half")
@@ -108,6 +110,7 @@ class RotaryReview:
     positions: int = 0  # how many were looked at, from 0 on
     digits: str = ""
     notes: tuple[str, ...] = ()
+    asked: str = ""  # by a config
 
     @property
     def findings(self) -> dict[str, str]:
@@ -116,7 +119,8 @@ class RotaryReview:
 
     def __str__(self) -> str:
         """Give each finding a line, then say what else was seen."""
-        lines = [f"- {name}: {words}" for name, words in self.findings.items()]
+        lines = [f"The config asks for {self.asked}."] if self.asked else []
+        lines += [f"- {name}: {said}" for name, said in self.findings.items()]
         count = f"Findings: {len(self.findings)}."
         lines.append(f"{count} Convention: {self.convention}.")
         if self.positions:
@@ -168,20 +172,22 @@ def review_rotary(
     Raises:
         TypeError, ValueError: If a setting makes no sense, by its name.
     """
-    settings = read_config(config, layers, width) if config else None
-    asked = Asked(base, layout, settings)
-    if settings:
+    settings = None
+    if config is not None:
+        settings = read_config(config, layers, width)
         width = settings.width
-        max_len = max_len or settings.max_len
-    width, max_len = width or 64, max_len or POSITIONS
+        max_len = settings.max_len if max_len is None else max_len
+    width = WIDTH if width is None else width
+    max_len = POSITIONS if max_len is None else max_len
+    asked = Asked(base, layout, settings)
     check_settings(width, asked, max_len, tolerance)
 
-    rotation = Rotation(rotate, width)
     try:
-        return look(rotation, asked, max_len, tolerance)
+        found = look(Rotation(rotate, width), asked, max_len, tolerance)
     except NoAnswerError as trouble:
         words = f"Asked for a few positions from 0 on, it fails: {trouble}."
-        return RotaryReview((Finding("result", words, 0),))
+        found = RotaryReview((Finding("result", words, 0),))
+    return replace(found, asked=str(settings) if settings else "")
 
 
 def check_settings(
@@ -193,8 +199,8 @@ def check_settings(
             raise TypeError(f"{name}={size!r}: give an integer")
     if not 2 <= width <= 4096:
         raise ValueError(f"{width=}: give 2 to 4096")
-    if max_len < 1:
-        raise ValueError(f"{max_len=}: give 1 or more")
+    if max_len < NEAR:
+        raise ValueError(f"{max_len=}: give {NEAR} or more")
     if asked.layout not in ("", *LAYOUTS):
         raise ValueError(f"layout={asked.layout!r}: give one of {LAYOUTS}")
     if asked.base is not None and not 1 < asked.base < np.inf:
@@ -213,11 +219,15 @@ def look(
     if findings:
         return RotaryReview(tuple(findings))
     findings += batches(rotation)
-    matrices = near_matrices(rotation)
+    matrices, cut = all_near(rotation)
+    findings += cut
     values = format_of(matrices)
     near = max(2e-6, 2 * STEP.get(values, 0))
-    misread = positions_read(rotation, matrices, near)
-    misread += positions_kept(rotation, matrices, near)
+    misread = positions_kept(rotation, matrices, near)
+    misread += positions_read(rotation, matrices, near)
+    if any(each.position is None for each in misread):  # the call decides
+        matrices = near_matrices(rotation, NEAR, one_by_one=True)
+        misread = positions_read(rotation, matrices, near) or misread
     findings += misread
 
     near_look = look_near(matrices, asked, near)
@@ -225,7 +235,7 @@ def look(
     if near_look.hands is None:
         return RotaryReview(tuple(findings))
     probe = None
-    if not misread and len(near_look.hands.seen) == NEAR:
+    if not misread and not cut and len(near_look.hands.seen) == NEAR:
         probe = Probe(rotation, near_look.layout, near_look.shuffle)
     digits, positions = "", NEAR
     if near_look.even:
@@ -234,6 +244,8 @@ def look(
         )
         findings += far.findings
         digits, positions = far.digits, far.last + 1
+    if values in ("bfloat16", "float16"):
+        digits = f"Results in {values}"
     findings += few_digits(values, tolerance)
     findings += input_changed(rotation)
     findings += call_again(rotation, first, "after all others")
@@ -244,6 +256,26 @@ def look(
         digits,
         near_look.notes,
     )
+
+
+def all_near(rotation: Rotation) -> tuple[np.ndarray, list[Finding]]:
+    """Ask for the first positions, or for as many as it answers."""
+    try:
+        return near_matrices(rotation, NEAR), []
+    except NoAnswerError as error:
+        trouble = str(error)
+
+    def fails(count: int) -> bool:
+        try:
+            near_matrices(rotation, count)
+        except NoAnswerError:
+            return True
+        return False
+
+    first = first_where(fails, 4, NEAR)  # 4 were answered before
+    words = f"Position {first - 1} is the first to fail: {trouble}."
+    finding = Finding("far", words, first - 1)
+    return near_matrices(rotation, first - 1), [finding]
 
 
 class NearLook(NamedTuple):
@@ -263,9 +295,11 @@ def look_near(matrices: np.ndarray, asked: Asked, near: float) -> NearLook:
     """Make out pairs, speeds, lengths and layout at the first positions."""
     width = matrices.shape[-1]
     matrices, findings = usable(matrices)
-    if len(matrices) < FEW:
+    if len(matrices) < 3:
         return NearLook(findings)
     shuffle, matrices = undo_shuffle(matrices)
+    if shuffle.words == MOVED:
+        findings.append(moved(shuffle))
     partner, mixed = partners(matrices)
     if len(mixed) or np.array_equal(partner, np.arange(width)):
         return NearLook([*findings, no_pairs(matrices, mixed)])
@@ -276,16 +310,16 @@ def look_near(matrices: np.ndarray, asked: Asked, near: float) -> NearLook:
     findings += turning.findings
     findings += still_pairs(layout, width)
     findings += left_alone(matrices, layout, near)
+    sizes = []
     if turning.even:
         known = asked.config is not None
-        findings += lengths(hands, layout, near, asked.length, known)
-        findings += directions(turning.speeds)
+        sizes = lengths(hands, layout, near, asked.length, known)
+        findings += sizes
     speeds = np.abs(turning.speeds)
-    steps = (len(layout.pairs), width / 2)
-    plan = describe(speeds, steps[: 1 + (steps[0] < steps[1])], near)
-    if asked.config and not len(unlike(speeds, asked.config, near)):
-        plan = plan_of(asked.config)
+    plan = plan_near(speeds, turning, layout, asked, near)
     findings += plan.findings
+    if turning.even:
+        findings += directions(turning.speeds, plan.speeds)
     name = ", ".join(x for x in (layout.name, shuffle.words) if x)
     findings += held_to(asked, name, speeds, plan, near)
     convention = RotaryConvention(
@@ -305,10 +339,28 @@ def look_near(matrices: np.ndarray, asked: Asked, near: float) -> NearLook:
         layout,
         shuffle,
         plan,
-        turning.even,
+        turning.even and not any(each.position for each in sizes),
         convention,
         notes_on(convention, shuffle),
     )
+
+
+def plan_near(
+    speeds: np.ndarray,
+    turning: Turning,
+    layout: Layout,
+    asked: Asked,
+    near: float,
+) -> Schedule:
+    """Say what the speeds follow, or that they are none."""
+    if not turning.known:
+        return Schedule(speeds)
+    if asked.config and not len(unlike(speeds, asked.config, near)):
+        return plan_of(asked.config)
+    steps = [len(layout.pairs)]
+    if layout.pairs.size < layout.width:
+        steps.append(layout.width / 2)
+    return describe(speeds, tuple(steps), near)
 
 
 def usable(matrices: np.ndarray) -> tuple[np.ndarray, list[Finding]]:
@@ -316,7 +368,10 @@ def usable(matrices: np.ndarray) -> tuple[np.ndarray, list[Finding]]:
 
     Only position 0 may give either: it is then taken as if it were right.
     """
-    fine = np.isfinite(matrices).all(axis=(1, 2)) & matrices.any(axis=(1, 2))
+    fine = np.isfinite(matrices).all(axis=(1, 2))
+    kept = np.diagonal(matrices, axis1=1, axis2=2)
+    if kept[fine].any():
+        fine &= matrices.any(axis=(1, 2))
     findings = []
     matrices = matrices.copy()
     if not fine[0] and fine[1:].all():
@@ -329,6 +384,16 @@ def usable(matrices: np.ndarray) -> tuple[np.ndarray, list[Finding]]:
     what = "zero" if np.isfinite(matrices[first]).all() else "NaN or infinity"
     words = f"From position {first} on it gives {what}."
     return matrices[:first], [Finding("far", words, first)]
+
+
+def moved(shuffle: Shuffle) -> Finding:
+    """Say which columns of the result are made of which of x."""
+    column = int(np.argmax(shuffle.order != np.arange(len(shuffle.order))))
+    words = (
+        "Position 0 moves columns: the result's column"
+        f" {column} is column {shuffle.order[column]} of x."
+    )
+    return Finding("position 0", words, 0, column=column)
 
 
 def held_to(
@@ -352,7 +417,7 @@ def notes_on(
     cause = suggestion(convention.base, size)
     if cause:
         notes.append(f"base {plain(convention.base)} suggests {cause}.")
-    if shuffle.words:
+    if shuffle.words not in ("", MOVED):
         notes.append(
             "The result's columns are in another order than those of x: right"
             " where query and key both go through this function."

@@ -249,8 +249,8 @@ def batch_axis(tables: Tables) -> Finding | None:
     if batch.shape == due.shape and not len(tables.off(batch[0], batch[-1])):
         return None
     words = (
-        "Added to a batch, each sentence should get the same encoding; a"
-        f" table of shape {table.shape} numbers the sentences, or adds an axis."
+        "Added to a batch, each sentence should get the same encoding; this"
+        f" table's shape, {table.shape}, numbers sentences or adds an axis."
     )
     return Finding("batch axis", words)
 

@@ -68,9 +68,11 @@ def describe(
     series = fit_series(index, speeds[index], near)
     if series.slope > near:
         return backwards(speeds, steps, near)
-    if abs(series.slope) <= near:
+    if np.ptp(np.log(speeds[index])) <= near * len(index):
         words = "Pairs all turn at one speed; each should be slower."
         return Schedule(speeds, findings=(Finding("speeds", words, pair=1),))
+    if abs(series.slope) <= near:
+        return no_series(speeds, np.ones(len(index)), index, near)
     base, reading = base_of(series, steps, usual)
     plan = speeds_of(base, len(speeds), steps[reading])
     start = mean_ratio(series, speeds[index], plan[index])
