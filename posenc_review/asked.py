@@ -69,6 +69,14 @@ def held_to_config(
     if not len(odd):
         return findings
     findings += held_to_base(plan, config.base, config.columns)
+    if (plan.reading == 1) != (config.scaling == "proportional"):
+        whose = ("the part's", "the whole head's")
+        words = (
+            f"The exponents count {whose[plan.reading]} columns, where the"
+            f" config asks for {whose[1 - plan.reading]}."
+        )
+        findings.append(Finding("scaling", words, pair=int(odd[0])))
+        return findings
     seen, due = seen_scaling(plan), due_scaling(config)
     if not due.startswith(seen):
         words = f"The scaling is {seen}, where the config asks for {due}."

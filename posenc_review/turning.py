@@ -364,6 +364,8 @@ def lengths(
         said += known_factor(factor, layout.pairs.size)
     if asked:
         said += f", where the config asks for {plain(due, 5)}"
+        if abs(factor - due**2) <= slack:
+            said += ": it is applied twice"
     return [Finding("lengths", said + ".", pair=int(moving[off.argmax()]))]
 
 
