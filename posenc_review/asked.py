@@ -124,6 +124,7 @@ def plan_of(config: RotarySettings) -> Schedule:
     """Return what the config asks for, as if it had been seen."""
     if config.scaling in ("llama3", "yarn"):
         plain_speeds = speeds_of(config.base, len(config.speeds))
-        return parts_of(config.speeds, plain_speeds, config.base, 1e-4)
+        plan = parts_of(config.speeds, plain_speeds, config.base, 1e-4)
+        return plan._replace(scaling=config.scaling)
     reading = 1 if config.scaling == "proportional" else 0
     return Schedule(config.speeds, config.base, reading, config.factor)

@@ -97,11 +97,14 @@ def moved_columns(table: np.ndarray, asked: Asked) -> Cause | None:
         order[column], signs[column] = source, (1, -1)[sign]
     moved = np.flatnonzero(order != np.arange(width))
     negated = np.flatnonzero(signs < 0)
+    pairs = exchanged_pairs(order, asked)
     words = []
     if len(set(order.tolist())) < width:
         words.append(f"Columns {listed(moved)} hold what others hold")
     elif np.array_equal(order, np.arange(width)[::-1]):
         words.append("The columns run backwards")
+    elif len(pairs) == 2:
+        words.append(f"Pairs {pairs[0]} and {pairs[1]} are exchanged")
     elif len(moved) == 2:
         words.append(f"Columns {moved[0]} and {moved[1]} are exchanged")
     elif len(moved):
@@ -112,6 +115,19 @@ def moved_columns(table: np.ndarray, asked: Asked) -> Cause | None:
         return None
     said = ", and ".join(words) + "."
     return Cause(said, column=int([*moved, *negated][0]))
+
+
+def exchanged_pairs(order: np.ndarray, asked: Asked) -> list[int]:
+    """Return two pairs that stand in each other's place, or fewer."""
+    sines, cosines = columns_of(asked.d_model, asked.convention)
+    pairs = min(len(sines), len(cosines))
+    sines, cosines = sines[:pairs], cosines[:pairs]
+    moved = np.flatnonzero(order[sines] != sines)
+    right = np.arange(len(order))
+    if len(moved) == 2:
+        right[sines[moved]] = sines[moved[::-1]]
+        right[cosines[moved]] = cosines[moved[::-1]]
+    return moved.tolist() if np.array_equal(order, right) else []
 
 
 def waves_named(columns: np.ndarray, asked: Asked) -> str:
@@ -179,7 +195,7 @@ def other_spacing(convention: Convention) -> str:
 
 def base_words(base: float, spacing: str, asked: Asked) -> str:
     """Say which base the waves fit, and what it suggests."""
-    words = f"The waves fit base {plain(base)}"
+    words = f"The waves fit base {plain(base, 5)}"
     if spacing != asked.convention.spacing:
         words += f" in the spacing of {spacing}"
     cause = suggestion(base, asked.d_model, (asked.base,))

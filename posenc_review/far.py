@@ -280,6 +280,11 @@ def what_happens(model: Model, first: int, hands: np.ndarray) -> str:
         return f"From position {first} on there is NaN or infinity."
     if np.abs(hands).max() < 1e-6:
         return f"From position {first} on the result is zero."
+    due = model.hands([first, first + 5])
+    sizes = np.abs(hands) / np.abs(due)
+    if np.all(np.abs(hands - sizes * due) <= model.allowed([first])):
+        factor = plain(sizes[0].min(), 5)
+        return f"From position {first} on lengths change, by {factor} there."
     taken_for = {
         f"are turned as {first - 1}: clipped there": (first - 1, first - 1),
         "are counted from 0 again": (0, 5),

@@ -58,7 +58,12 @@ from .waves import Schedule, describe, suggestion
 WIDTH = 64
 POSITIONS = 131_072  # how many are looked at, unless told otherwise
 TOLERANCE = 1e-4
-LAYOUTS = ("interleaved", "half")
+LAYOUTS = (
+    "interleaved",
+    "half",
+    "interleaved, written as half",
+    "half, written as interleaved",
+)
 
 
 class RotaryConvention(NamedTuple):
@@ -73,12 +78,14 @@ class RotaryConvention(NamedTuple):
     clockwise: bool = False
     divided_by: float = 1.0  # positions, by linear scaling
     parts: str = ""  # pairs that follow the base, and those that do not
+    scaling: str = ""  # its name, if a config asks for it and it is right
+    length: float = 1.0  # by which vectors are stretched
 
     def __str__(self) -> str:
         """Say it in a few words."""
         said = [self.layout]
         if 0 < self.columns < self.width:
-            said.append(f"{self.columns} of {self.width} columns")
+            said.append(f"partial, {self.columns} of {self.width} columns")
             if self.first_column:
                 said.append(f"from column {self.first_column}")
         if self.proportional:
@@ -86,11 +93,14 @@ class RotaryConvention(NamedTuple):
         if self.clockwise:
             said.append("clockwise")
         if np.isfinite(self.base):
-            said.append(f"base {plain(self.base)}")
+            said.append(f"base {plain(self.base, 5)}")
         if self.divided_by != 1:
             said.append(f"linear, by {plain(self.divided_by)}")
         if self.parts:
-            said.append(f"by parts ({self.parts})")
+            name = self.scaling or "by parts"
+            said.append(f"{name} ({self.parts})")
+        if self.length != 1:
+            said.append(f"lengths by {plain(self.length, 5)}")
         return ", ".join(said)
 
     def __format__(self, how: str) -> str:
@@ -298,13 +308,15 @@ def look_near(matrices: np.ndarray, asked: Asked, near: float) -> NearLook:
     if len(matrices) < 3:
         return NearLook(findings)
     shuffle, matrices = undo_shuffle(matrices)
-    if shuffle.words == MOVED:
+    if shuffle.words and shuffle.words not in asked.layout:
         findings.append(moved(shuffle))
     partner, mixed = partners(matrices)
     if len(mixed) or np.array_equal(partner, np.arange(width)):
         return NearLook([*findings, no_pairs(matrices, mixed)])
 
     layout = layout_of(partner)
+    if layout.name == "unknown":
+        findings.append(unknown_layout(layout))
     hands = read_hands(hands_of(blocks_of(matrices, layout.pairs)))
     turning = turning_of(hands, layout, near)
     findings += turning.findings
@@ -321,7 +333,7 @@ def look_near(matrices: np.ndarray, asked: Asked, near: float) -> NearLook:
     if turning.even:
         findings += directions(turning.speeds, plan.speeds)
     name = ", ".join(x for x in (layout.name, shuffle.words) if x)
-    findings += held_to(asked, name, speeds, plan, near)
+    findings += held_to(asked, layout.name, speeds, plan, near)
     convention = RotaryConvention(
         name,
         2 * int((~layout.still).sum()),
@@ -332,6 +344,8 @@ def look_near(matrices: np.ndarray, asked: Asked, near: float) -> NearLook:
         bool(np.median(np.sign(turning.speeds)) < 0),
         plan.divided_by,
         plan.parts,
+        plan.scaling,
+        asked.length,
     )
     return NearLook(
         findings,
@@ -341,7 +355,7 @@ def look_near(matrices: np.ndarray, asked: Asked, near: float) -> NearLook:
         plan,
         turning.even and not any(each.position for each in sizes),
         convention,
-        notes_on(convention, shuffle),
+        notes_on(convention),
     )
 
 
@@ -393,14 +407,26 @@ def moved(shuffle: Shuffle) -> Finding:
         "Position 0 moves columns: the result's column"
         f" {column} is column {shuffle.order[column]} of x."
     )
+    if shuffle.words != MOVED:
+        words += (
+            f" Pairs are read in one layout and {shuffle.words}; scores are"
+            " right where query and key both go through it."
+        )
     return Finding("position 0", words, 0, column=column)
+
+
+def unknown_layout(layout: Layout) -> Finding:
+    """Say which columns are a pair, where that is in no usual way."""
+    one, other = layout.pairs[0]
+    words = f"Columns {one} and {other} are a pair, which no usual layout has."
+    return Finding("layout", words, pair=0, column=int(one))
 
 
 def held_to(
     asked: Asked, layout: str, speeds: np.ndarray, plan: Schedule, near: float
 ) -> list[Finding]:
     """Compare what was seen with all that is asked for."""
-    findings = held_to_layout(layout, asked.layout)
+    findings = held_to_layout(layout, asked.layout.split(",")[0])
     if asked.base is not None:
         findings += held_to_base(plan, asked.base, 2 * len(speeds))
     if asked.config:
@@ -408,20 +434,13 @@ def held_to(
     return findings
 
 
-def notes_on(
-    convention: RotaryConvention, shuffle: Shuffle
-) -> tuple[str, ...]:
+def notes_on(convention: RotaryConvention) -> tuple[str, ...]:
     """Say what is worth to know of a convention, and is no finding."""
     notes = []
     size = convention.width if convention.proportional else convention.columns
     cause = suggestion(convention.base, size)
     if cause:
         notes.append(f"base {plain(convention.base)} suggests {cause}.")
-    if shuffle.words not in ("", MOVED):
-        notes.append(
-            "The result's columns are in another order than those of x: right"
-            " where query and key both go through this function."
-        )
     return tuple(notes)
 
 

@@ -340,7 +340,7 @@ def lengths(
     """
     moving = np.flatnonzero(~layout.still)
     slack = max(1e-4, 2 * near)
-    sizes = np.abs(hands.seen[:FEW, moving]).max(axis=2)
+    sizes = np.abs(hands.seen[:, moving]).max(axis=2)
     drift = np.abs(sizes / sizes[0] - 1)  # [positions, pairs]
     if drift.max() > slack:
         position, place = np.argwhere(drift > slack)[0]
@@ -350,7 +350,7 @@ def lengths(
             f" {factor} at position {position}."
         )
         return [Finding("lengths", words, int(position), int(moving[place]))]
-    length = np.median(sizes, axis=0)
+    length = np.median(sizes[:FEW], axis=0)
     off = np.abs(length - due) > slack
     if not off.any():
         return []

@@ -24,6 +24,7 @@ class Schedule(NamedTuple):
     reading: int = 0  # which of the possible exponents the base belongs to
     divided_by: float = 1.0  # positions, or all speeds
     parts: str = ""  # says which pairs follow the base and which do not
+    scaling: str = ""  # its name, if that is known
     scatter: float = 0.0  # by how much the pairs miss it, relatively
     findings: tuple[Finding, ...] = ()
 
