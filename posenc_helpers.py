@@ -13,6 +13,7 @@ from functools import wraps
 from inspect import isroutine
 from io import BytesIO
 from numbers import Integral, Real
+from reprlib import repr as shortened
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -279,7 +280,7 @@ def check(
         except Exception:  # the reader's own
             answer = None
     elif inputs is not None and answer is not ...:
-        trouble.words = f"Give a function, not {answer!r}."
+        trouble.words = f"Give a function, not {shortened(answer)}."
     elif isroutine(answer):
         answer = trouble.watch(answer)
 
