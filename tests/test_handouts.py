@@ -203,7 +203,7 @@ def test_a_small_notebook_for_students(small):
     assert [i["alt"] for i in page("img")] == ["A teal box."]
     assert "answer_1 = ..." in page.text
     said = [e.text for e in page.select(".label")]
-    assert said == [handouts.SLIDERS, handouts.PROGRESS]
+    assert said == [chapters.SLIDERS, chapters.PROGRESS]
 
 
 def test_instructors_get_everything(small):

@@ -10,6 +10,8 @@ from nbformat import NotebookNode
 
 SERIES = "Positional encoding, step by step"
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
+SLIDERS = "Sliders, in the notebook. Such a picture, still, is above."
+PROGRESS = "Shows its progress when it runs."
 CLEAR_OUTPUTS = "**Before you begin**"  # begins a paragraph for JupyterLab
 
 Link = Callable[[str], str | None]  # from a notebook's name to an address
@@ -105,6 +107,13 @@ def tags(cell: NotebookNode) -> set[str]:
 def is_folded(cell: NotebookNode) -> bool:
     """Whether JupyterLab shows a cell's first line only."""
     return cell.metadata.get("jupyter", {}).get("source_hidden", False)
+
+
+def note_on(cell: NotebookNode) -> str:
+    """What stands on a page for what only a running notebook shows."""
+    if "nbval-ignore-output" not in tags(cell):
+        return ""
+    return SLIDERS if "interact(" in cell.source else PROGRESS
 
 
 def headings(cell: NotebookNode, level: int) -> list[str]:

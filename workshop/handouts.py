@@ -24,6 +24,7 @@ from chapters import (
     headings,
     is_folded,
     mathml,
+    note_on,
     read_chapter,
     read_notebook,
     relink,
@@ -42,8 +43,6 @@ from playwright.sync_api import Browser, Error, sync_playwright
 WORKSHOP = Path(__file__).resolve().parent
 KINDS = ("student", "instructor")
 BROWSERS = ("chromium", "chromium-browser", "chrome", "msedge")
-SLIDERS = "Sliders, in the notebook. Such a picture, still, is above."
-PROGRESS = "Shows its progress when it runs."
 
 
 class HandoutError(Exception):
@@ -165,9 +164,7 @@ def mark_cells(path: Path, kind: str, link: Link) -> list[NotebookNode]:
 def _label(cell: NotebookNode) -> str:
     if "solution" in tags(cell):
         return "Solution"
-    if "nbval-ignore-output" in tags(cell):
-        return SLIDERS if "interact(" in cell.source else PROGRESS
-    return ""
+    return note_on(cell)
 
 
 def _is_for_students(cell: NotebookNode) -> bool:
