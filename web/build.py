@@ -45,7 +45,6 @@ from copies import (  # noqa: E402
 from lite import EditionError, build_lite, fetch, prepare  # noqa: E402
 from pages import Edition, needs_keras, write_sources  # noqa: E402
 from site_folder import FolderError, check_folder, replace_folder  # noqa: E402
-from sphinx.cmd.build import main as sphinx  # noqa: E402
 
 CACHE = WEB / ".cache"
 
@@ -85,12 +84,15 @@ def build_pages(
     paths: Sequence[Path], edition: Edition, address: str, out: Path
 ) -> None:
     """Build the pages to read."""
+    from sphinx.cmd.build import main as sphinx
+
     names = write_sources(paths, CACHE / "source", edition)
     options = [
         *("-q", "-W", "--keep-going"),
         *("-c", str(WEB), "-d", str(CACHE / "doctrees")),
         *("-D", f"html_baseurl={address}"),
         *("-A", f"repository={edition.repository}"),
+        *("-A", f"address={address}"),
     ]
     if sphinx([*options, str(CACHE / "source"), str(out)]):
         raise EditionError("the pages cannot be built; see above")

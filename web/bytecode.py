@@ -19,6 +19,8 @@ FIRST = (
     "posenc_helpers",
     "pyodide_kernel",
 )
+SMALL = {"compression": zipfile.ZIP_DEFLATED, "compresslevel": 9}
+UNUSED = ("/tests/", "/sample_data/", "/fonts/afm/", "/fonts/pdfcorefonts/")
 HOMES = ("/lib/python314.zip/", "/lib/python3.14/site-packages/")
 for first in FIRST:
     importlib.import_module(first)
@@ -44,9 +46,9 @@ for archive in Path("/archives").iterdir():
     with zipfile.ZipFile(archive) as opened:
         contents = {name: opened.read(name) for name in opened.namelist()}
     archive.unlink()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as made:
+    with zipfile.ZipFile(archive, "w", **SMALL) as made:
         for name, data in contents.items():
-            if "/tests/" in name or "/sample_data/" in name:
+            if any(part in name for part in UNUSED):
                 continue
             if name in used:
                 made.writestr(f"{name}c", bytes(compiled(data, name)))

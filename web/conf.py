@@ -13,13 +13,14 @@ from chapters import SERIES, mathml  # noqa: E402
 project = html_title = SERIES
 extensions = ["myst_nb"]
 nb_execution_mode = "off"
-myst_enable_extensions = ["dollarmath"]
+myst_enable_extensions = ["dollarmath", "tasklist"]
 myst_heading_anchors = 3
 html_math_renderer = "mathml"
 html_theme = "sphinx_book_theme"
 html_static_path = ["static", "../workshop/templates/STIXTwoMath.woff"]
 html_css_files = ["site.css"]
-html_js_files = ["site.js"]
+html_js_files = [("site.js", {"defer": "defer"})]
+html_context = {"default_mode": "auto"}
 html_favicon = "static/icon.svg"
 templates_path = ["templates"]
 html_copy_source = False
@@ -51,10 +52,19 @@ def formula(display):
     return visit, None
 
 
+SOURCES = {
+    "index": "web/home.md",
+    "workshop": "workshop/README.md",
+    "changes": "web/changes.md",
+}
+
+
 def describe(app, pagename, templatename, context, doctree):
-    """Tell the template what a page is about: its first paragraph."""
+    """Tell the templates what a page is about, and where it comes from."""
     if doctree is None:
-        return
+        return  # the page to search
+    notebook = f"notebooks/{pagename}.ipynb"
+    context["source_file"] = SOURCES.get(pagename, notebook)
     paragraph = next(iter(doctree.findall(nodes.paragraph)))
     context["description"] = html.escape(" ".join(paragraph.astext().split()))
 

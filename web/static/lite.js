@@ -16,13 +16,11 @@ note.style.cssText =
   "font: 1rem/1.4 sans-serif; text-align: center";
 document.body.append(note);
 
-let asked = false; // has the notebook asked for a kernel?
 const began = Date.now();
 const timer = setInterval(() => {
-  const shown = document.querySelector(".jp-Notebook-ExecutionIndicator");
-  const status = shown?.dataset.status;
-  asked ||= status === "unknown";
-  if (asked && (status === "idle" || status === "busy")) {
+  const notebook = window.jupyterapp?.shell.currentWidget;
+  const status = notebook?.sessionContext?.kernelDisplayStatus;
+  if (status === "idle" || status === "busy") {
     note.remove();
     clearInterval(timer);
   } else if (Date.now() - began > 120_000) {

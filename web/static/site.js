@@ -41,3 +41,20 @@ function keepPrediction(field) {
 document
   .querySelectorAll("textarea[data-question]")
   .forEach(keepPrediction);
+
+// On paper the colors are those of the light theme.
+let theme;
+window.addEventListener("beforeprint", () => {
+  theme = document.documentElement.dataset.theme;
+  document.documentElement.dataset.theme = "light";
+});
+window.addEventListener("afterprint", () => {
+  document.documentElement.dataset.theme = theme;
+});
+
+// A formula that is too wide scrolls in its box: also by keyboard.
+document.querySelectorAll('math[display="block"]').forEach((formula) => {
+  if (formula.scrollWidth > formula.clientWidth) {
+    formula.tabIndex = 0;
+  }
+});
