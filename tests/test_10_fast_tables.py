@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from conftest import assert_replies, run_cells
 
-from posenc_helpers import position_encoding
-
 NOTEBOOK = "10_fast_tables"
 BUILD = ["plain", "builders", "clock-hands", "by-digits", "drift", "fill"]
 BUILD += ["straight-builder", "threads"]
