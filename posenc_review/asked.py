@@ -69,6 +69,14 @@ def held_to_config(
     if not len(odd):
         return findings
     findings += held_to_base(plan, config.base, config.columns)
+    if (plan.reading == 1) != (config.scaling == "proportional"):
+        whose = ("the part's", "the whole head's")
+        words = (
+            f"The exponents count {whose[plan.reading]} columns, where the"
+            f" config asks for {whose[1 - plan.reading]}."
+        )
+        findings.append(Finding("scaling", words, pair=int(odd[0])))
+        return findings
     seen, due = seen_scaling(plan), due_scaling(config)
     if not due.startswith(seen):
         words = f"The scaling is {seen}, where the config asks for {due}."
@@ -116,6 +124,7 @@ def plan_of(config: RotarySettings) -> Schedule:
     """Return what the config asks for, as if it had been seen."""
     if config.scaling in ("llama3", "yarn"):
         plain_speeds = speeds_of(config.base, len(config.speeds))
-        return parts_of(config.speeds, plain_speeds, config.base, 1e-4)
-    proportional = config.scaling == "proportional"
-    return Schedule(config.speeds, config.base, proportional, config.factor)
+        plan = parts_of(config.speeds, plain_speeds, config.base, 1e-4)
+        return plan._replace(scaling=config.scaling)
+    reading = 1 if config.scaling == "proportional" else 0
+    return Schedule(config.speeds, config.base, reading, config.factor)

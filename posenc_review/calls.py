@@ -1,82 +1,19 @@
 """Whether a rotary function reads x and positions as it is told to."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from .probing import NoAnswerError, Rotation
+from .probing import NEAR, NoAnswerError, Rotation
 from .report import Finding
-
-# What a function may take for the positions that it is given.
-READINGS = {
-    "ignored": (
-        lambda p: np.broadcast_to(np.arange(p.shape[1]), p.shape),
-        "Positions are ignored: the tokens of a call count from 0",
-    ),
-    "from the first": (
-        lambda p: p - p[:, :1],
-        "Positions are counted from the first of each row",
-    ),
-    "onwards": (
-        lambda p: p[:, :1] + np.arange(p.shape[1]),
-        "Only the first position of a row is read, the rest count on from it",
-    ),
-    "first row": (
-        lambda p: np.broadcast_to(p[0], p.shape),
-        "The positions of the first row of the batch are taken for all rows",
-    ),
-    "last row": (
-        lambda p: np.broadcast_to(p[-1], p.shape),
-        "The positions of the last row of the batch are taken for all rows",
-    ),
-    "first of all": (
-        lambda p: p[0, 0] + np.broadcast_to(np.arange(p.shape[1]), p.shape),
-        "Only the very first position is read, all rows count on from it",
-    ),
-    "from the very first": (
-        lambda p: p - p[0, 0],
-        "Positions are counted from the first of the first row",
-    ),
-    "first row from its first": (
-        lambda p: np.broadcast_to(p[0] - p[0, 0], p.shape),
-        "The first row's positions, counted from its first, are taken for all",
-    ),
-    "from the smallest": (
-        lambda p: p - p.min(axis=1, keepdims=True),
-        "Positions are counted from the smallest of each row",
-    ),
-    "sorted": (
-        lambda p: np.sort(p, axis=1),
-        "Positions are sorted",
-    ),
-    "one for all": (
-        lambda p: np.broadcast_to(p[:, :1], p.shape),
-        "The first position of a row is taken for the whole row",
-    ),
-    "the last for all": (
-        lambda p: np.broadcast_to(p[:, -1:], p.shape),
-        "The last position of a row is taken for the whole row",
-    ),
-    "clipped by length": (
-        lambda p: np.minimum(p, p.shape[1] - 1),
-        "Positions are clipped to the number of tokens in the call",
-    ),
-    "wrapped by length": (
-        lambda p: p % p.shape[1],
-        "Positions begin again at the number of tokens in the call",
-    ),
-    "all 0": (
-        lambda p: np.zeros_like(p),
-        "Every position is taken for 0",
-    ),
-}
 
 
 class Call(NamedTuple):
     """Positions to ask for, and how to speak of them."""
 
     words: str
-    positions: np.ndarray
+    positions: np.ndarray  # [batch, seq_len]
 
 
 FIRST = Call("of one row from 0 on", np.arange(4)[None])
@@ -93,7 +30,108 @@ CALLS = (
 )
 
 
-def ask(rotation: Rotation, call: Call, seed: int) -> tuple:
+class Reading(NamedTuple):
+    """What a function may take for the positions that it is given."""
+
+    words: str
+    read: Callable[[np.ndarray], np.ndarray]  # both `[batch, seq_len]`
+
+
+def counted(p: np.ndarray) -> np.ndarray:
+    """Return 0, 1, 2 and so on for each row."""
+    return np.broadcast_to(np.arange(p.shape[1]), p.shape)
+
+
+def for_all(part: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Return a row, a column or a number for all of them."""
+    return np.broadcast_to(part, p.shape)
+
+
+READINGS = (
+    Reading("Positions are ignored: tokens are counted from 0", counted),
+    Reading(
+        "Positions are counted from the first of their row",
+        lambda p: p - p[:, :1],
+    ),
+    Reading(
+        "Only the first position of a row is read, and counted on from",
+        lambda p: p[:, :1] + counted(p),
+    ),
+    Reading(
+        "The positions of the first row of the batch are taken for all rows",
+        lambda p: for_all(p[:1], p),
+    ),
+    Reading(
+        "The positions of the last row of the batch are taken for all rows",
+        lambda p: for_all(p[-1:], p),
+    ),
+    Reading(
+        "Only the very first position of the batch is read, and counted on"
+        " from in all rows",
+        lambda p: p[0, 0] + counted(p),
+    ),
+    Reading(
+        "Positions are counted from the very first of the batch",
+        lambda p: p - p[0, 0],
+    ),
+    Reading(
+        "The positions of the first row, counted from their first, are taken"
+        " for all rows",
+        lambda p: for_all(p[:1] - p[0, 0], p),
+    ),
+    Reading(
+        "Positions are counted from the smallest of their row",
+        lambda p: p - p.min(axis=1, keepdims=True),
+    ),
+    Reading(
+        "Positions are counted from the smallest of the batch",
+        lambda p: p - p.min(),
+    ),
+    Reading("Positions are sorted", lambda p: np.sort(p, axis=1)),
+    Reading(
+        "The first position of a row is taken for the whole row",
+        lambda p: for_all(p[:, :1], p),
+    ),
+    Reading(
+        "The last position of a row is taken for the whole row",
+        lambda p: for_all(p[:, -1:], p),
+    ),
+    Reading(
+        "The largest position of a row is taken for the whole row",
+        lambda p: for_all(p.max(axis=1, keepdims=True), p),
+    ),
+    Reading(
+        "The largest position of the batch is taken for all",
+        lambda p: for_all(p.max(), p),
+    ),
+    Reading(
+        "Positions are clipped to the number of tokens in the call",
+        lambda p: np.minimum(p, p.shape[1] - 1),
+    ),
+    Reading(
+        "Positions begin again at the number of tokens in the call",
+        lambda p: p % p.shape[1],
+    ),
+    Reading(
+        "The index in the batch is taken for the position",
+        lambda p: for_all(np.arange(len(p)).reshape(-1, 1), p),
+    ),
+    Reading("Every position is taken for 0", np.zeros_like),
+    # These two turn the first look, too, which had NEAR tokens.
+    Reading(
+        "Positions are counted from the end of the call",
+        lambda p: p + NEAR - p.shape[1],
+    ),
+    Reading(
+        "Positions are divided by the number of tokens in the call",
+        lambda p: p * NEAR / p.shape[1],
+    ),
+)
+
+
+def ask(
+    rotation: Rotation, call: Call, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Ask with random numbers; return them and the result."""
     shape = (*call.positions.shape, rotation.width)
     x = np.random.default_rng(seed).normal(size=shape)
@@ -121,7 +159,7 @@ def not_linear(rotation: Rotation) -> list[Finding]:
     """Look whether x is only turned, each token by itself."""
     x, made = ask(rotation, FIRST, seed=0)
     positions = FIRST.positions
-    slack = 0.01 * np.abs(made).max()
+    slack = 1e-3 * np.abs(made).max()
     if np.abs(rotation(0 * x, positions)).max() > slack:
         words = "Zeros do not stay zeros: something is added to x."
         return [Finding("linear", words, 0)]
@@ -147,13 +185,20 @@ def batches(rotation: Rotation) -> list[Finding]:
         return [Finding("batch", words, 0)]
     for row in (0, 1):
         alone = rotation(x[row : row + 1], FIRST.positions)[0]
-        if np.abs(alone - made[row]).max() > 0.01 * np.abs(alone).max():
+        if np.abs(alone - made[row]).max() > 1e-2 * np.abs(alone).max():
             rotation.takes_batches = False
             words = (
                 f"Row {row} of a batch of two is not turned as it is alone."
             )
             return [Finding("batch", words, 0)]
     return []
+
+
+class Failed(NamedTuple):
+    """A call whose tokens are not turned by their positions."""
+
+    call: Call
+    explained: dict[Reading, bool | None]  # None where that was not asked
 
 
 def positions_read(
@@ -163,24 +208,28 @@ def positions_read(
 
     Args:
         rotation: The function.
-        matrices: What it does at the first positions, asked in order.
+        matrices: What it does at the first positions.
         near: By how much results may be off.
     """
     findings, failed = [], []
     for call in CALLS:
+        if call.positions.max() >= len(matrices):
+            continue
         try:
             x, made = ask(rotation, call, seed=1)
         except NoAnswerError as trouble:
             findings.append(refused(call, trouble))
             continue
         slack = 20 * near * np.abs(x).max()
-        if not fits(made, x, matrices, call.positions, slack):
-            likely = [
-                name
-                for name, (read, _) in READINGS.items()
-                if fits(made, x, matrices, read(call.positions), slack)
-            ]
-            failed.append((call, likely))
+        if fits(made, x, matrices, call.positions, slack):
+            continue
+        explained = {
+            reading: fits(
+                made, x, matrices, reading.read(call.positions), slack
+            )
+            for reading in READINGS
+        }
+        failed.append(Failed(call, explained))
     return findings[:1] + misreadings(failed)
 
 
@@ -188,7 +237,7 @@ def refused(call: Call, trouble: NoAnswerError) -> Finding:
     """Say which call a function refuses."""
     far = int(call.positions.max())
     words = (
-        f"A call {call.words}, with positions up to {far}, fails: {trouble}."
+        f"A call {call.words} fails, with positions up to {far}: {trouble}."
     )
     if far >= call.positions.shape[1]:
         words += " Is its table as long as the call?"
@@ -201,61 +250,82 @@ def fits(
     matrices: np.ndarray,
     positions: np.ndarray,
     slack: float,
-) -> bool:
-    """Tell whether each token was turned by such positions."""
-    if positions.min() < 0 or positions.max() >= len(matrices):
-        return False
-    due = np.einsum("bsij,bsj->bsi", matrices[positions], x)
-    return bool(np.all(np.abs(made - due) <= slack))
+) -> bool | None:
+    """Tell whether each token was turned by such positions.
+
+    Returns:
+        None if what these positions do is not known.
+    """
+    known = (positions >= 0) & (positions < len(matrices))
+    known &= positions % 1 == 0
+    if not known.any():
+        return None
+    turned = turn(x[known], matrices[positions[known].astype(int)])
+    near = np.abs(made[known] - turned) <= slack
+    both_nan = ~np.isfinite(made[known]) & ~np.isfinite(turned)
+    return bool(np.all(near | both_nan))
 
 
-def misreadings(failed: list[tuple[Call, list[str]]]) -> list[Finding]:
-    """Name what positions are taken for, over all calls that failed."""
+def turn(x: np.ndarray, matrices: np.ndarray) -> np.ndarray:
+    """Turn each token by its matrix: `[tokens, width]`."""
+    return np.einsum("tij,tj->ti", matrices, x)
+
+
+def misreadings(failed: list[Failed]) -> list[Finding]:
+    """Name what positions are taken for, in the calls that failed."""
     if not failed:
         return []
-    call, likely = failed[0]
-    if call is CALLS[0] and not likely:
-        words = "A result is not the sum of its parts: x is not only turned."
-        return [Finding("linear", words, 0)]
-    for name, (read, words) in READINGS.items():
-        if all(name in likely for _, likely in failed):
-            call = failed[0][0]
-            wrong = np.argwhere(read(call.positions) != call.positions)
-            place = tuple(wrong[0])
-            position = int(call.positions[place])
-            words += (
-                f": in a call {call.words}, position {position} is turned as"
-                f" {int(read(call.positions)[place])}."
-            )
-            return [Finding("positions", words, position)]
+    for reading in READINGS:
+        explained = [each.explained[reading] for each in failed]
+        if explained[0] and False not in explained:
+            return [misread(failed[0].call, reading)]
+    if failed[0].call is CALLS[0]:
+        words = "How a token is turned depends on how many its call has."
+        return [Finding("positions", words)]
     findings = []
-    for call, likely in failed:
-        words = (
-            f"In a call {call.words}, tokens are not turned by their positions"
-        )
+    for call, explained in failed[:2]:
+        likely = [reading for reading in READINGS if explained[reading]]
         if likely:
-            words = READINGS[likely[0]][1] + f", in a call {call.words}"
-        findings.append(
-            Finding("positions", words + ".", int(call.positions.max()))
+            findings.append(misread(call, likely[0]))
+            continue
+        words = (
+            f"In a call {call.words}, tokens are not turned by their own"
+            " positions."
         )
+        findings.append(Finding("positions", words, int(call.positions.max())))
     return findings
+
+
+def misread(call: Call, reading: Reading) -> Finding:
+    """Say what positions are taken for, with an example."""
+    taken = reading.read(call.positions)
+    place = tuple(np.argwhere(taken != call.positions)[0])
+    position = int(call.positions[place])
+    words = f"{reading.words}: in a call {call.words}"
+    if 0 <= taken[place] < NEAR and reading not in READINGS[-2:]:
+        words += f", {position} is turned as {int(taken[place])}"
+    return Finding("positions", words + ".", position)
 
 
 def positions_kept(
     rotation: Rotation, matrices: np.ndarray, near: float
 ) -> list[Finding]:
-    """Look whether a call of one length is answered by an earlier one."""
+    """Look whether a call is answered by an earlier one of its length."""
     x = np.random.default_rng(2).normal(size=(1, 9, rotation.width))
     later, sooner = np.arange(20, 29)[None], np.arange(5, 14)[None]
     slack = 20 * near * np.abs(x).max()
+    if later.max() >= len(matrices):
+        return []
+    turned = turn(x[0], matrices[sooner[0]])[None]
+    if fits(turned, x, matrices, later, slack):  # both are turned alike
+        return []
     try:
         first, second = rotation(x, later), rotation(x, sooner)
     except NoAnswerError:
         return []
-    kept = fits(first, x, matrices, later, slack) and fits(
-        second, x, matrices, later, slack
-    )
-    if not kept:
+    if not fits(first, x, matrices, later, slack):
+        return []
+    if not fits(second, x, matrices, later, slack):
         return []
     words = (
         "Positions of an earlier call are used again: 5 to 13, asked after 20"

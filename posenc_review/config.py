@@ -173,7 +173,7 @@ def llama3(plan, base, settings, old_len) -> tuple[np.ndarray, float]:
 
 
 def yarn(plan, base, settings, old_len) -> tuple[np.ndarray, float]:
-    """Divide as llama3 does, but along the pairs' numbers; stretch a little."""
+    """Divide as llama3 does, but along the pairs' numbers; and stretch."""
     factor = float(settings["factor"])
     pairs = len(plan)
 

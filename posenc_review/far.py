@@ -1,26 +1,16 @@
 """How a rotary function turns positions farther out."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from .probing import NEAR, Hands, NoAnswerError, Probe
-from .report import Finding, plain
-from .rounding import FORMATS, STEP
+from .report import Finding, first_where, plain
+from .rounding import EXACT, ROUNDINGS, STEP, Rounding
 from .waves import Schedule
 
-COMPANY = np.arange(4)  # positions that are asked again in each call
+COMPANY = np.arange(1, 4)  # positions that are asked again in each call
 GROUP = 12  # positions that are asked in each octave, beside its edges
-STAGES = (  # of angles, at which they may be rounded
-    ("positions",),
-    ("angles",),
-    ("speeds",),
-    ("positions", "angles"),
-    ("speeds", "positions"),
-    ("speeds", "angles"),
-    ("speeds", "positions", "angles"),
-)
 
 
 class Model(NamedTuple):
@@ -30,21 +20,12 @@ class Model(NamedTuple):
     phase: np.ndarray
     speed: np.ndarray
     slack: float  # by how much an entry may be off at position 0
-    format: str = ""  # to which angles are rounded on their way, if to 16 bits
-    stages: tuple[str, ...] = ()  # what is rounded: speeds, positions, angles
+    rounding: Rounding = EXACT
 
     def hands(self, positions: object) -> np.ndarray:
         """Return `[positions, pairs, 2]`, complex."""
-        positions, speed = np.asarray(positions, float), self.speed
-        rounded = FORMATS.get(self.format)
-        if "speeds" in self.stages:
-            speed = rounded(speed)
-        if "positions" in self.stages:
-            positions = rounded(positions)
+        angles = self.rounding.angles(positions, self.speed)
         with np.errstate(invalid="ignore"):  # infinity, from float16
-            angles = np.multiply.outer(positions, speed)
-            if "angles" in self.stages:
-                angles = rounded(angles)
             return self.length * np.exp(1j * (angles + self.phase))
 
     def allowed(self, positions: object) -> np.ndarray:
@@ -172,17 +153,6 @@ def ask_octaves(
     return Seen(np.concatenate(positions), np.concatenate(hands)), findings
 
 
-def first_where(is_wrong: Callable[[int], bool], good: int, bad: int) -> int:
-    """Return the first wrong position, by halving the gap between two."""
-    while bad - good > 1:
-        middle = (good + bad) // 2
-        if is_wrong(middle):
-            bad = middle
-        else:
-            good = middle
-    return bad
-
-
 def refused_from(
     probe: Probe, reached: int, group: np.ndarray, trouble: NoAnswerError
 ) -> Finding:
@@ -243,13 +213,11 @@ def with_rounding(
             return measured, []
         most += 0.02
     best, most = None, max(0.9, most)
-    for stages in STAGES:
-        for name in ("bfloat16", "float16"):
-            other = ideal._replace(format=name, stages=stages)
-            other = other._replace(slack=ideal.slack + 0.01)
-            share = other.fits(*seen).mean()
-            if share >= most:
-                best, most = other, share + 0.001
+    for rounding in ROUNDINGS:
+        other = ideal._replace(rounding=rounding, slack=ideal.slack + 0.01)
+        share = other.fits(*seen).mean()
+        if share >= most:
+            best, most = other, share + 0.001
     if best is not None:
         return best, [rounded_to(best, ideal)]
     if np.array_equal(ideal.speed, measured.speed):
@@ -269,16 +237,10 @@ def rounded_to(best: Model, ideal: Model) -> Finding:
     off = np.abs(best.hands(positions) - ideal.hands(positions))
     first = int(np.argmax(off.max(axis=(1, 2)) > 0.01))
     words = (
-        f"{listing(best.stages).capitalize()} are rounded to {best.format}:"
-        f" position {first} is the first that is off by more than 0.01."
+        f"{best.rounding.words()}: position {first} is the first that is off"
+        " by more than 0.01."
     )
     return Finding("digits", words, first)
-
-
-def listing(words: tuple[str, ...]) -> str:
-    """Join words as in a sentence."""
-    *most, last = words
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def wrong_from(
@@ -318,12 +280,19 @@ def what_happens(model: Model, first: int, hands: np.ndarray) -> str:
         return f"From position {first} on there is NaN or infinity."
     if np.abs(hands).max() < 1e-6:
         return f"From position {first} on the result is zero."
+    due = model.hands([first, first + 5])
+    sizes = np.abs(hands) / np.abs(due)
+    if np.all(np.abs(hands - sizes * due) <= model.allowed([first])):
+        factor = plain(sizes[0].min(), 5)
+        return f"From position {first} on lengths change, by {factor} there."
     taken_for = {
         f"are turned as {first - 1}: clipped there": (first - 1, first - 1),
         "are counted from 0 again": (0, 5),
         "are counted from 1 again": (1, 6),
         "are left as they were": (0, 0),
-        f"are taken for negative ones, from -{first}": (-first, 5 - first),
+        f"overflow to negative ones, from -{first}": (-first, 5 - first),
+        "are turned one position too far": (first + 1, first + 6),
+        "are turned one position too near": (first - 1, first + 4),
     }
     for told, positions in taken_for.items():
         off = np.abs(hands - model.hands(positions))
@@ -334,8 +303,8 @@ def what_happens(model: Model, first: int, hands: np.ndarray) -> str:
 
 def digits(model: Model, seen: Seen, right: np.ndarray) -> str:
     """Say how exact the angles are, of those that are right."""
-    if model.format:
-        return f"Angles in {model.format}"
+    if model.rounding.format:
+        return f"Angles in {model.rounding.format}"
     error = np.abs(model.hands(seen.positions) - seen.hands)[right]
     if not len(error):
         return ""

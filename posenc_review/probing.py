@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .reading import numbers
+from .reading import describe_error, numbers
 
-NEAR = 41  # positions that are looked at whole: no usual width, nor batch
+NEAR = 42  # positions that are looked at whole: no usual width, nor batch
 FEW = 9  # of them, from which speeds are read
+MOVED = "columns moved"
 
 
 class NoAnswerError(Exception):
@@ -52,7 +53,7 @@ class Rotation:
         try:
             with np.errstate(all="ignore"):
                 made = numbers(self.rotate(mine, places)).copy()
-        except Exception as error:  # whatever the function may raise
+        except (Exception, SystemExit) as error:  # whatever it raises
             raise NoAnswerError(describe_error(error)) from None
         if made.shape != x.shape:
             raise NoAnswerError(
@@ -65,30 +66,33 @@ class Rotation:
         return made
 
 
-def describe_error(error: Exception) -> str:
-    """Name an error and what it says, on one line."""
-    said = " ".join(str(error).split())
-    kind = type(error).__name__
-    return f"{kind}: {said[:200]}" if said else kind
-
-
-def near_matrices(rotation: Rotation) -> np.ndarray:
+def near_matrices(
+    rotation: Rotation, count: int, one_by_one: bool = False
+) -> np.ndarray:
     """Return how the first positions mix the columns.
 
     Each column is asked about alone, at positions 0, 1, 2 and so on in one
     row, as every function should be able to answer.
 
+    Args:
+        rotation: The function.
+        count: How many positions.
+        one_by_one: Ask for each position in a call of its own.
+
     Returns:
-        `[NEAR, width, width]`; entry `[p, i, j]` is how much of column `j`
+        `[count, width, width]`; entry `[p, i, j]` is how much of column `j`
         position `p` puts into column `i`.
     """
     answers = []
-    for some in np.array_split(
-        np.eye(rotation.width), rotation.width // 64 + 1
-    ):
-        x = np.repeat(some[:, None], NEAR, axis=1)
-        positions = np.tile(np.arange(NEAR), (len(some), 1))
-        answers.append(rotation(x, positions))
+    parts = rotation.width // 64 + 1
+    for some in np.array_split(np.eye(rotation.width), parts):
+        x = np.repeat(some[:, None], count, axis=1)
+        positions = np.tile(np.arange(count), (len(some), 1))
+        calls = [slice(0, count)]
+        if one_by_one:
+            calls = [slice(p, p + 1) for p in range(count)]
+        made = [rotation(x[:, at], positions[:, at]) for at in calls]
+        answers.append(np.concatenate(made, axis=1))
     return np.concatenate(answers).transpose(1, 2, 0)
 
 
@@ -98,11 +102,7 @@ class Layout(NamedTuple):
     name: str
     pairs: np.ndarray  # [pairs, 2], columns; those that could turn
     still: np.ndarray  # which pairs do not
-
-    @property
-    def columns(self) -> np.ndarray:
-        """Return the columns of all pairs, firsts and then seconds."""
-        return self.pairs.T.ravel()
+    width: int  # of the head
 
 
 def partners(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -134,7 +134,7 @@ def layout_of(partner: np.ndarray) -> Layout:
     distance = int(distances[0])
     if np.any(distances != distance):
         pairs = np.stack([firsts, partner[firsts]], axis=1)
-        return Layout("unknown", pairs, np.zeros(len(pairs), bool))
+        return Layout("unknown", pairs, np.zeros(len(pairs), bool), width)
     if distance == 1 and width > 2:
         start, name = int(turning[0]) % 2, "interleaved"
         seconds = np.arange(start + 1, width, 2)
@@ -147,7 +147,7 @@ def layout_of(partner: np.ndarray) -> Layout:
     still = ~np.isin(pairs[:, 0], firsts)
     if still.sum() > 1 or len(pairs) < 4:  # a part, not a pair forgotten
         pairs, still = without_ends(pairs, still)
-    return Layout(name, pairs, still)
+    return Layout(name, pairs, still, width)
 
 
 def block_start(turning: np.ndarray, distance: int, width: int) -> int:
@@ -257,7 +257,7 @@ def name_shuffle(order: np.ndarray) -> str:
                 return "written as half"
             if np.array_equal(order, as_interleaved):
                 return "written as interleaved"
-    return "columns moved"
+    return MOVED
 
 
 class Probe:

@@ -23,3 +23,10 @@ def numbers(made: object) -> np.ndarray:
     except TypeError:
         kind = type(made).__name__
         raise ValueError(f"it returns no numbers, but: {kind}") from None
+
+
+def describe_error(error: BaseException) -> str:
+    """Name an error and what it says, on one line."""
+    said = " ".join(str(error).split())
+    kind = type(error).__name__
+    return f"{kind}: {said[:200]}" if said else kind

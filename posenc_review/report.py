@@ -1,6 +1,6 @@
 """What a review says: findings, and how it prints them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -17,18 +17,18 @@ class Finding(NamedTuple):
 
     def as_dict(self) -> dict:
         """Return the name, the words, and those places that are known."""
-        return {k: v for k, v in self._asdict().items() if v is not None}
+        fields = self._asdict()
+        return {
+            name: fields[name] for name in fields if fields[name] is not None
+        }
 
 
 def by_name(findings: Iterable[Finding]) -> dict[str, str]:
-    """Return the words of findings by their names, those of one name joined."""
-    words: dict[str, str] = {}
+    """Return the words of findings by name; those of one name are joined."""
+    words: dict[str, list[str]] = {}
     for finding in findings:
-        said = words.get(finding.name)
-        words[finding.name] = (
-            f"{said} {finding.words}" if said else finding.words
-        )
-    return words
+        words.setdefault(finding.name, []).append(finding.words)
+    return {name: " ".join(said) for name, said in words.items()}
 
 
 def plain(number: float, digits: int = 6) -> str:
@@ -38,7 +38,9 @@ def plain(number: float, digits: int = 6) -> str:
         number: Any number.
         digits: How many digits count, from the first that is not 0.
     """
-    if not np.isfinite(number) or number == 0:
+    if number == 0:
+        return "0"
+    if not np.isfinite(number):
         return str(number)
     rounded = float(f"{number:.{digits}g}")
     places = max(0, digits - 1 - int(np.floor(np.log10(abs(rounded)))))
@@ -47,13 +49,19 @@ def plain(number: float, digits: int = 6) -> str:
 
 
 def rounder(low: float, high: float) -> float:
-    """Return the number between two that takes the fewest digits to write."""
+    """Return a number of at most four digits between two, or their middle."""
     middle = (low + high) / 2
-    for digits in range(1, 16):
-        number = float(f"{middle:.{digits - 1}e}")
+    for digits in range(4):
+        number = float(f"{middle:.{digits}e}")
         if low <= number <= high:
             return number
     return middle
+
+
+def pairs_named(numbers: Iterable[int]) -> str:
+    """Write "pair 7", or "pairs 3 to 5, 7"."""
+    some = list(numbers)
+    return f"pair{'s' if len(some) > 1 else ''} {listed(some)}"
 
 
 def listed(numbers: Iterable[int], most: int = 6) -> str:
@@ -75,3 +83,14 @@ def listed(numbers: Iterable[int], most: int = 6) -> str:
     if len(runs) > most:
         said.append("and more")
     return ", ".join(said)
+
+
+def first_where(is_wrong: Callable[[int], bool], good: int, bad: int) -> int:
+    """Return the first wrong position, by halving the gap between two."""
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        if is_wrong(middle):
+            bad = middle
+        else:
+            good = middle
+    return bad

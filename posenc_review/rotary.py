@@ -1,7 +1,7 @@
 """Review a rotary function: `rotate(x, positions)`."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ from .calls import (
 from .config import read_config
 from .far import look_far
 from .probing import (
-    FEW,
+    MOVED,
     NEAR,
     Hands,
     Layout,
@@ -42,9 +42,10 @@ from .probing import (
     read_hands,
     undo_shuffle,
 )
-from .report import Finding, by_name, plain
+from .report import Finding, by_name, first_where, plain
 from .rounding import STEP, format_of
 from .turning import (
+    Turning,
     directions,
     left_alone,
     lengths,
@@ -54,9 +55,15 @@ from .turning import (
 )
 from .waves import Schedule, describe, suggestion
 
+WIDTH = 64
 POSITIONS = 131_072  # how many are looked at, unless told otherwise
 TOLERANCE = 1e-4
-LAYOUTS = ("interleaved", "half")
+LAYOUTS = (
+    "interleaved",
+    "half",
+    "interleaved, written as half",
+    "half, written as interleaved",
+)
 
 
 class RotaryConvention(NamedTuple):
@@ -71,12 +78,14 @@ class RotaryConvention(NamedTuple):
     clockwise: bool = False
     divided_by: float = 1.0  # positions, by linear scaling
     parts: str = ""  # pairs that follow the base, and those that do not
+    scaling: str = ""  # its name, if a config asks for it and it is right
+    length: float = 1.0  # by which vectors are stretched
 
     def __str__(self) -> str:
         """Say it in a few words."""
         said = [self.layout]
         if 0 < self.columns < self.width:
-            said.append(f"{self.columns} of {self.width} columns")
+            said.append(f"partial, {self.columns} of {self.width} columns")
             if self.first_column:
                 said.append(f"from column {self.first_column}")
         if self.proportional:
@@ -84,11 +93,14 @@ class RotaryConvention(NamedTuple):
         if self.clockwise:
             said.append("clockwise")
         if np.isfinite(self.base):
-            said.append(f"base {plain(self.base)}")
+            said.append(f"base {plain(self.base, 5)}")
         if self.divided_by != 1:
             said.append(f"linear, by {plain(self.divided_by)}")
         if self.parts:
-            said.append(f"by parts ({self.parts})")
+            name = self.scaling or "by parts"
+            said.append(f"{name} ({self.parts})")
+        if self.length != 1:
+            said.append(f"lengths by {plain(self.length, 5)}")
         return ", ".join(said)
 
     def __format__(self, how: str) -> str:
@@ -96,15 +108,19 @@ class RotaryConvention(NamedTuple):
         return format(str(self), how)
 
 
+UNKNOWN = RotaryConvention()
+
+
 @dataclass(frozen=True)
 class RotaryReview:
     """What a review found, and which convention it saw. Print it to read."""
 
     details: tuple[Finding, ...]
-    convention: RotaryConvention = RotaryConvention()
+    convention: RotaryConvention = UNKNOWN
     positions: int = 0  # how many were looked at, from 0 on
     digits: str = ""
     notes: tuple[str, ...] = ()
+    asked: str = ""  # by a config
 
     @property
     def findings(self) -> dict[str, str]:
@@ -113,7 +129,8 @@ class RotaryReview:
 
     def __str__(self) -> str:
         """Give each finding a line, then say what else was seen."""
-        lines = [f"- {name}: {words}" for name, words in self.findings.items()]
+        lines = [f"The config asks for {self.asked}."] if self.asked else []
+        lines += [f"- {name}: {said}" for name, said in self.findings.items()]
         count = f"Findings: {len(self.findings)}."
         lines.append(f"{count} Convention: {self.convention}.")
         if self.positions:
@@ -121,6 +138,19 @@ class RotaryReview:
             lines.append(f"Positions: 0 to {self.positions - 1}.{digits}")
         lines += [f"Note: {note}" for note in self.notes]
         return "\n".join(lines)
+
+    def as_dict(self) -> dict:
+        """Return what JSON can hold."""
+        seen = self.convention._asdict()
+        seen["base"] = seen["base"] if np.isfinite(seen["base"]) else None
+        return {
+            "findings": [each.as_dict() for each in self.details],
+            "convention": str(self.convention),
+            **seen,
+            "positions": self.positions,
+            "notes": list(self.notes),
+            "exit_code": int(bool(self.details)),
+        }
 
 
 def review_rotary(
@@ -152,20 +182,22 @@ def review_rotary(
     Raises:
         TypeError, ValueError: If a setting makes no sense, by its name.
     """
-    settings = read_config(config, layers, width) if config else None
-    asked = Asked(base, layout, settings)
-    if settings:
+    settings = None
+    if config is not None:
+        settings = read_config(config, layers, width)
         width = settings.width
-        max_len = max_len or settings.max_len
-    width, max_len = width or 64, max_len or POSITIONS
+        max_len = settings.max_len if max_len is None else max_len
+    width = WIDTH if width is None else width
+    max_len = POSITIONS if max_len is None else max_len
+    asked = Asked(base, layout, settings)
     check_settings(width, asked, max_len, tolerance)
 
-    rotation = Rotation(rotate, width)
     try:
-        return look(rotation, asked, max_len, tolerance)
+        found = look(Rotation(rotate, width), asked, max_len, tolerance)
     except NoAnswerError as trouble:
         words = f"Asked for a few positions from 0 on, it fails: {trouble}."
-        return RotaryReview((Finding("result", words, 0),))
+        found = RotaryReview((Finding("result", words, 0),))
+    return replace(found, asked=str(settings) if settings else "")
 
 
 def check_settings(
@@ -177,8 +209,8 @@ def check_settings(
             raise TypeError(f"{name}={size!r}: give an integer")
     if not 2 <= width <= 4096:
         raise ValueError(f"{width=}: give 2 to 4096")
-    if max_len < 1:
-        raise ValueError(f"{max_len=}: give 1 or more")
+    if max_len < NEAR:
+        raise ValueError(f"{max_len=}: give {NEAR} or more")
     if asked.layout not in ("", *LAYOUTS):
         raise ValueError(f"layout={asked.layout!r}: give one of {LAYOUTS}")
     if asked.base is not None and not 1 < asked.base < np.inf:
@@ -197,11 +229,15 @@ def look(
     if findings:
         return RotaryReview(tuple(findings))
     findings += batches(rotation)
-    matrices = near_matrices(rotation)
+    matrices, cut = all_near(rotation)
+    findings += cut
     values = format_of(matrices)
     near = max(2e-6, 2 * STEP.get(values, 0))
-    misread = positions_read(rotation, matrices, near)
-    misread += positions_kept(rotation, matrices, near)
+    misread = positions_kept(rotation, matrices, near)
+    misread += positions_read(rotation, matrices, near)
+    if any(each.position is None for each in misread):  # the call decides
+        matrices = near_matrices(rotation, NEAR, one_by_one=True)
+        misread = positions_read(rotation, matrices, near) or misread
     findings += misread
 
     near_look = look_near(matrices, asked, near)
@@ -209,7 +245,7 @@ def look(
     if near_look.hands is None:
         return RotaryReview(tuple(findings))
     probe = None
-    if not misread and len(near_look.hands.seen) == NEAR:
+    if not misread and not cut and len(near_look.hands.seen) == NEAR:
         probe = Probe(rotation, near_look.layout, near_look.shuffle)
     digits, positions = "", NEAR
     if near_look.even:
@@ -218,6 +254,8 @@ def look(
         )
         findings += far.findings
         digits, positions = far.digits, far.last + 1
+    if values in ("bfloat16", "float16"):
+        digits = f"Results in {values}"
     findings += few_digits(values, tolerance)
     findings += input_changed(rotation)
     findings += call_again(rotation, first, "after all others")
@@ -230,6 +268,26 @@ def look(
     )
 
 
+def all_near(rotation: Rotation) -> tuple[np.ndarray, list[Finding]]:
+    """Ask for the first positions, or for as many as it answers."""
+    try:
+        return near_matrices(rotation, NEAR), []
+    except NoAnswerError as error:
+        trouble = str(error)
+
+    def fails(count: int) -> bool:
+        try:
+            near_matrices(rotation, count)
+        except NoAnswerError:
+            return True
+        return False
+
+    first = first_where(fails, 4, NEAR)  # 4 were answered before
+    words = f"Position {first - 1} is the first to fail: {trouble}."
+    finding = Finding("far", words, first - 1)
+    return near_matrices(rotation, first - 1), [finding]
+
+
 class NearLook(NamedTuple):
     """What was seen near position 0."""
 
@@ -239,7 +297,7 @@ class NearLook(NamedTuple):
     shuffle: Shuffle | None = None
     plan: Schedule | None = None
     even: bool = False
-    convention: RotaryConvention = RotaryConvention()
+    convention: RotaryConvention = UNKNOWN
     notes: tuple[str, ...] = ()
 
 
@@ -247,40 +305,47 @@ def look_near(matrices: np.ndarray, asked: Asked, near: float) -> NearLook:
     """Make out pairs, speeds, lengths and layout at the first positions."""
     width = matrices.shape[-1]
     matrices, findings = usable(matrices)
-    if len(matrices) < FEW:
+    if len(matrices) < 3:
         return NearLook(findings)
     shuffle, matrices = undo_shuffle(matrices)
+    if shuffle.words and shuffle.words not in asked.layout:
+        findings.append(moved(shuffle))
     partner, mixed = partners(matrices)
     if len(mixed) or np.array_equal(partner, np.arange(width)):
         return NearLook([*findings, no_pairs(matrices, mixed)])
 
     layout = layout_of(partner)
+    if layout.name == "unknown":
+        findings.append(unknown_layout(layout))
     hands = read_hands(hands_of(blocks_of(matrices, layout.pairs)))
     turning = turning_of(hands, layout, near)
     findings += turning.findings
     findings += still_pairs(layout, width)
     findings += left_alone(matrices, layout, near)
+    sizes = []
     if turning.even:
         known = asked.config is not None
-        findings += lengths(hands, layout, near, asked.length, known)
-        findings += directions(turning.speeds)
+        sizes = lengths(hands, layout, near, asked.length, known)
+        findings += sizes
     speeds = np.abs(turning.speeds)
-    plan = describe(speeds, layout.pairs.size, width, near)
-    if asked.config and not len(unlike(speeds, asked.config, near)):
-        plan = plan_of(asked.config)
+    plan = plan_near(speeds, turning, layout, asked, near)
     findings += plan.findings
+    if turning.even:
+        findings += directions(turning.speeds, plan.speeds)
     name = ", ".join(x for x in (layout.name, shuffle.words) if x)
-    findings += held_to(asked, name, speeds, plan, near)
+    findings += held_to(asked, layout.name, speeds, plan, near)
     convention = RotaryConvention(
         name,
         2 * int((~layout.still).sum()),
         width,
         int(layout.pairs.min()),
         plan.base,
-        plan.proportional,
+        plan.reading == 1,
         bool(np.median(np.sign(turning.speeds)) < 0),
         plan.divided_by,
         plan.parts,
+        plan.scaling,
+        asked.length,
     )
     return NearLook(
         findings,
@@ -288,10 +353,28 @@ def look_near(matrices: np.ndarray, asked: Asked, near: float) -> NearLook:
         layout,
         shuffle,
         plan,
-        turning.even,
+        turning.even and not any(each.position for each in sizes),
         convention,
-        notes_on(convention, shuffle),
+        notes_on(convention),
     )
+
+
+def plan_near(
+    speeds: np.ndarray,
+    turning: Turning,
+    layout: Layout,
+    asked: Asked,
+    near: float,
+) -> Schedule:
+    """Say what the speeds follow, or that they are none."""
+    if not turning.known:
+        return Schedule(speeds)
+    if asked.config and not len(unlike(speeds, asked.config, near)):
+        return plan_of(asked.config)
+    steps = [len(layout.pairs)]
+    if layout.pairs.size < layout.width:
+        steps.append(layout.width / 2)
+    return describe(speeds, tuple(steps), near)
 
 
 def usable(matrices: np.ndarray) -> tuple[np.ndarray, list[Finding]]:
@@ -299,7 +382,10 @@ def usable(matrices: np.ndarray) -> tuple[np.ndarray, list[Finding]]:
 
     Only position 0 may give either: it is then taken as if it were right.
     """
-    fine = np.isfinite(matrices).all(axis=(1, 2)) & matrices.any(axis=(1, 2))
+    fine = np.isfinite(matrices).all(axis=(1, 2))
+    kept = np.diagonal(matrices, axis1=1, axis2=2)
+    if kept[fine].any():
+        fine &= matrices.any(axis=(1, 2))
     findings = []
     matrices = matrices.copy()
     if not fine[0] and fine[1:].all():
@@ -314,11 +400,33 @@ def usable(matrices: np.ndarray) -> tuple[np.ndarray, list[Finding]]:
     return matrices[:first], [Finding("far", words, first)]
 
 
+def moved(shuffle: Shuffle) -> Finding:
+    """Say which columns of the result are made of which of x."""
+    column = int(np.argmax(shuffle.order != np.arange(len(shuffle.order))))
+    words = (
+        "Position 0 moves columns: the result's column"
+        f" {column} is column {shuffle.order[column]} of x."
+    )
+    if shuffle.words != MOVED:
+        words += (
+            f" Pairs are read in one layout and {shuffle.words}; scores are"
+            " right where query and key both go through it."
+        )
+    return Finding("position 0", words, 0, column=column)
+
+
+def unknown_layout(layout: Layout) -> Finding:
+    """Say which columns are a pair, where that is in no usual way."""
+    one, other = layout.pairs[0]
+    words = f"Columns {one} and {other} are a pair, which no usual layout has."
+    return Finding("layout", words, pair=0, column=int(one))
+
+
 def held_to(
     asked: Asked, layout: str, speeds: np.ndarray, plan: Schedule, near: float
 ) -> list[Finding]:
     """Compare what was seen with all that is asked for."""
-    findings = held_to_layout(layout, asked.layout)
+    findings = held_to_layout(layout, asked.layout.split(",")[0])
     if asked.base is not None:
         findings += held_to_base(plan, asked.base, 2 * len(speeds))
     if asked.config:
@@ -326,20 +434,13 @@ def held_to(
     return findings
 
 
-def notes_on(
-    convention: RotaryConvention, shuffle: Shuffle
-) -> tuple[str, ...]:
+def notes_on(convention: RotaryConvention) -> tuple[str, ...]:
     """Say what is worth to know of a convention, and is no finding."""
     notes = []
     size = convention.width if convention.proportional else convention.columns
     cause = suggestion(convention.base, size)
     if cause:
         notes.append(f"base {plain(convention.base)} suggests {cause}.")
-    if shuffle.words:
-        notes.append(
-            "The result's columns are in another order than those of x: right"
-            " where query and key both go through this function."
-        )
     return tuple(notes)
 
 

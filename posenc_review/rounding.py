@@ -1,6 +1,7 @@
 """Round numbers to the formats of 16 and 32 bits, and tell them again."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,3 +39,47 @@ def format_of(values: np.ndarray) -> str:
         if np.array_equal(rounded(finite), finite):
             return name
     return "float64"
+
+
+STAGES = (  # of an angle, at which it may be rounded
+    ("positions",),
+    ("angles",),
+    ("speeds",),
+    ("positions", "angles"),
+    ("speeds", "positions"),
+    ("speeds", "angles"),
+    ("speeds", "positions", "angles"),
+)
+
+
+class Rounding(NamedTuple):
+    """To which format angles are rounded on their way, and at which stages."""
+
+    format: str = ""
+    stages: tuple[str, ...] = ()
+
+    def angles(self, positions: object, speeds: np.ndarray) -> np.ndarray:
+        """Return each position times each speed, with that rounding."""
+        rounded = FORMATS.get(self.format)
+        positions = np.asarray(positions, float)
+        if "speeds" in self.stages:
+            speeds = rounded(speeds)
+        if "positions" in self.stages:
+            positions = rounded(positions)
+        with np.errstate(invalid="ignore"):  # infinity times 0, in float16
+            angles = np.multiply.outer(positions, speeds)
+        return rounded(angles) if "angles" in self.stages else angles
+
+    def words(self) -> str:
+        """Say what is rounded to what."""
+        *most, last = self.stages
+        said = f"{', '.join(most)} and {last}" if most else last
+        return f"{said.capitalize()} are rounded to {self.format}"
+
+
+EXACT = Rounding()
+ROUNDINGS = [
+    Rounding(name, stages)
+    for stages in STAGES
+    for name in ("bfloat16", "float16")
+]

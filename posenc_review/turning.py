@@ -6,9 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .probing import FEW, Hands, Layout
-from .report import Finding, listed, plain
+from .report import Finding, listed, pairs_named, plain
 
 EVEN = 0.05  # how far from its place a hand may be that turns evenly
+STEPS = 4  # positions over which a hand must turn evenly; beyond, look_far
 
 
 class Form(NamedTuple):
@@ -88,6 +89,7 @@ class Turning(NamedTuple):
     speeds: np.ndarray  # of each pair, below 0 if clockwise
     findings: tuple[Finding, ...] = ()
     even: bool = True  # each hand turns evenly, so that far ones are known
+    known: bool = True  # the speeds are those of a hand that does
 
 
 def turning_of(hands: Hands, layout: Layout, near: float) -> Turning:
@@ -109,15 +111,17 @@ def turning_of(hands: Hands, layout: Layout, near: float) -> Turning:
 
     odd = uneven | unlike | (np.abs(turned).max(axis=1) > 0.01)
     pair = most_odd(hands, odd)
-    form = form_of(hands.seen[:FEW, pair] / hands.length[pair].max())
+    seen = hands.seen[:FEW, pair]
+    form = form_of(seen) or form_of(seen / hands.length[pair].max())
     if form is not None:
-        said = listed(np.flatnonzero(odd))
-        finding = Finding("pairs", f"Pairs {said}: {form.words}.", pair=pair)
+        said = pairs_named(np.flatnonzero(odd)).capitalize()
+        finding = Finding("pairs", f"{said}: {form.words}.", pair=pair)
         speeds = np.abs(hands.speed[:, form.right or 0])
-        even = form.right is not None and not uneven.any()
-        return Turning(speeds, (finding,), even)
+        known = form.right is not None
+        even = known and not uneven.any()
+        return Turning(speeds, (finding,), even, known)
     if uneven.any():
-        return Turning(first, (not_even(hands, pair),), False)
+        return Turning(first, (not_even(hands, pair),), False, False)
     if unlike.any():
         finding, speeds = mixed_angles(hands, layout, unlike, near)
         return Turning(speeds, (finding,))
@@ -126,10 +130,11 @@ def turning_of(hands: Hands, layout: Layout, near: float) -> Turning:
 
 def even_hands(hands: Hands) -> np.ndarray:
     """Tell which hands turn by the same angle from position to position."""
-    positions = np.arange(FEW).reshape(-1, 1, 1)
+    seen = hands.seen[:STEPS]
+    positions = np.arange(len(seen)).reshape(-1, 1, 1)
     due = np.exp(1j * (hands.phase + positions * hands.speed))
-    sizes = np.maximum(np.abs(hands.seen[:FEW]), 1e-9)
-    return np.all(np.abs(hands.seen[:FEW] / sizes - due) <= EVEN, axis=0)
+    sizes = np.maximum(np.abs(seen), 1e-9)
+    return np.all(np.abs(seen / sizes - due) <= EVEN, axis=0)
 
 
 def most_odd(hands: Hands, odd: np.ndarray) -> int:
@@ -160,13 +165,36 @@ def form_of(seen: np.ndarray) -> Form | None:
 
 def not_even(hands: Hands, pair: int) -> Finding:
     """Describe a pair that turns by another angle from place to place."""
-    angles = np.unwrap(np.angle(hands.seen[:4, pair, 0]))
+    numbers = cosine_and_sine(hands.seen[:STEPS, pair, 0])
+    if numbers is not None:
+        words = (
+            f"Cosines and sines are of different angles: in pair {pair} of"
+            f" {plain(numbers[0], 4)} and {plain(numbers[1], 4)} per position."
+        )
+        return Finding("layout", words, pair=pair)
+    angles = np.unwrap(np.angle(hands.seen[:STEPS, pair, 0]))
     steps = ", ".join(plain(step, 3) for step in np.diff(angles))
     words = (
         "Scores do not depend on the offset alone: from position 0 to 3, pair"
         f" {pair} turns by {steps}."
     )
     return Finding("scores", words, 0, pair)
+
+
+def cosine_and_sine(seen: np.ndarray) -> tuple[float, float] | None:
+    """Return the angles per position of a hand's cosine and of its sine.
+
+    Args:
+        seen: The hand at the first positions, complex.
+
+    Returns:
+        None if they are no such waves.
+    """
+    positions = np.arange(len(seen))
+    one = float(np.arccos(np.clip(seen[1].real, -1, 1)))
+    other = float(np.arcsin(np.clip(seen[1].imag, -1, 1)))
+    due = np.cos(positions * one) + 1j * np.sin(positions * other)
+    return (one, other) if np.abs(seen - due).max() < EVEN else None
 
 
 def mixed_angles(
@@ -228,13 +256,18 @@ def position_0(hands: Hands, layout: Layout) -> Finding:
     return Finding("position 0", words, 0, pair)
 
 
-def directions(speeds: np.ndarray) -> list[Finding]:
-    """Find pairs that turn against most others."""
+def directions(speeds: np.ndarray, exact: np.ndarray) -> list[Finding]:
+    """Find pairs that turn against most others.
+
+    Args:
+        speeds: As they were seen.
+        exact: As they are; of half a turn or more one does not see the sign.
+    """
     usual = np.sign(np.median(np.sign(speeds[speeds != 0])))
-    against = np.flatnonzero(np.sign(speeds) == -usual)
+    against = np.flatnonzero((np.sign(speeds) == -usual) & (exact < np.pi))
     if not len(against):
         return []
-    words = f"Pairs {listed(against)} turn against the others."
+    words = f"Against the others turn: {pairs_named(against)}."
     return [Finding("pair", words, pair=int(against[0]))]
 
 
@@ -307,7 +340,7 @@ def lengths(
     """
     moving = np.flatnonzero(~layout.still)
     slack = max(1e-4, 2 * near)
-    sizes = np.abs(hands.seen[:FEW, moving]).max(axis=2)
+    sizes = np.abs(hands.seen[:, moving]).max(axis=2)
     drift = np.abs(sizes / sizes[0] - 1)  # [positions, pairs]
     if drift.max() > slack:
         position, place = np.argwhere(drift > slack)[0]
@@ -317,7 +350,7 @@ def lengths(
             f" {factor} at position {position}."
         )
         return [Finding("lengths", words, int(position), int(moving[place]))]
-    length = np.median(sizes, axis=0)
+    length = np.median(sizes[:FEW], axis=0)
     off = np.abs(length - due) > slack
     if not off.any():
         return []
@@ -326,11 +359,13 @@ def lengths(
     if abs(factor - 1) <= slack:
         said = "Lengths do not change"
     if not off.all() or np.ptp(length) > slack * factor:
-        said += f" in pairs {listed(moving[off])}"
+        said += f" in {pairs_named(moving[off])}"
     else:
         said += known_factor(factor, layout.pairs.size)
     if asked:
         said += f", where the config asks for {plain(due, 5)}"
+        if abs(factor - due**2) <= slack:
+            said += ": it is applied twice"
     return [Finding("lengths", said + ".", pair=int(moving[off.argmax()]))]
 
 

@@ -21,9 +21,10 @@ class Schedule(NamedTuple):
 
     speeds: np.ndarray  # as they should be, by what they follow
     base: float = np.nan
-    proportional: bool = False  # the exponents count the head's columns
+    reading: int = 0  # which of the possible exponents the base belongs to
     divided_by: float = 1.0  # positions, or all speeds
     parts: str = ""  # says which pairs follow the base and which do not
+    scaling: str = ""  # its name, if that is known
     scatter: float = 0.0  # by how much the pairs miss it, relatively
     findings: tuple[Finding, ...] = ()
 
@@ -48,47 +49,67 @@ def speeds_of(base: float, pairs: int, steps: float = 0) -> np.ndarray:
 
 
 def describe(
-    speeds: np.ndarray, columns: int, width: int, near: float
+    speeds: np.ndarray,
+    steps: tuple[float, ...],
+    near: float,
+    usual: tuple = USUAL_BASES,
 ) -> Schedule:
     """Say which base the speeds of all pairs follow, and how.
 
     Args:
         speeds: Of each pair, 0 where one stands still.
-        columns: How many columns these pairs are.
-        width: Of the whole head; more than `columns` if a part turns.
+        steps: The pair that would have the speed `1 / base`; if there are
+            several readings, the usual one comes first.
         near: By how much, relatively, the measured speeds may be off.
+        usual: Bases that are likely.
     """
     index = np.flatnonzero(speeds)
     if len(index) < 2:
         return alone(speeds)
     series = fit_series(index, speeds[index], near)
     if series.slope > near:
-        return backwards(speeds, columns, width, near)
-    if abs(series.slope) <= near:
+        return backwards(speeds, steps, near)
+    if np.ptp(np.log(speeds[index])) <= near * len(index):
         words = "Pairs all turn at one speed; each should be slower."
         return Schedule(speeds, findings=(Finding("speeds", words, pair=1),))
-    base, proportional = base_of(series, columns, width)
-    steps = (width if proportional else columns) / 2
-    plan = speeds_of(base, len(speeds), steps)
-    ratios = speeds[index] / plan[index]
-    if series.follow.all():
-        start = float(np.exp(np.log(ratios).mean()))
-        divided_by, wrong = scaled_by(
-            start, base, steps, near + series.scatter
-        )
-        plan = plan / divided_by
+    if abs(series.slope) <= near:
+        return no_series(speeds, np.ones(len(index)), index, near)
+    base, reading = base_of(series, steps, usual)
+    plan = speeds_of(base, len(speeds), steps[reading])
+    start = mean_ratio(series, speeds[index], plan[index])
+    seen_as = as_seen(start * plan[index])
+    rest = ~series.follow & (np.abs(speeds[index] / seen_as - 1) > near)
+    if not rest.any():
+        slack = near + series.scatter
+        divided_by, wrong = scaled_by(start, base, steps[reading], slack)
         return Schedule(
-            plan, base, proportional, divided_by, "", series.scatter, wrong
+            plan / divided_by,
+            base,
+            reading,
+            divided_by,
+            scatter=series.scatter,
+            findings=wrong,
         )
     near = max(10 * near, 1e-4)
-    lead = index[np.abs(ratios - 1) <= near]
-    odd = np.setdiff1d(index, lead)
+    ratios = speeds[index] / plan[index]
+    odd = index[np.abs(ratios - 1) > near]
     if len(odd) > 1 and np.diff(ratios).max() <= near and ratios[-1] < 1:
-        return parts_of(speeds, plan, base, near)._replace(
-            proportional=proportional
-        )
+        return parts_of(speeds, plan, base, near)._replace(reading=reading)
+    if len(odd) > max(2, len(index) // 3):
+        return no_series(speeds, ratios, odd, near)
     wrong = wrong_pairs(speeds, plan, odd, near)
-    return Schedule(speeds, base, proportional, findings=wrong)
+    return Schedule(plan, base, reading, findings=wrong)
+
+
+def mean_ratio(series: Series, speeds: np.ndarray, plan: np.ndarray) -> float:
+    """Return how many times faster the pairs are than the plan."""
+    ratios = speeds[series.follow] / plan[series.follow]
+    return float(np.exp(np.log(ratios).mean()))
+
+
+def as_seen(speeds: np.ndarray) -> np.ndarray:
+    """Return the speeds that are seen where a step is half a turn or more."""
+    return np.abs(np.angle(np.exp(1j * speeds)))
 
 
 def fit_series(index: np.ndarray, speeds: np.ndarray, near: float) -> Series:
@@ -131,33 +152,34 @@ def alone(speeds: np.ndarray) -> Schedule:
 
 
 def backwards(
-    speeds: np.ndarray, columns: int, width: int, near: float
+    speeds: np.ndarray, steps: tuple[float, ...], near: float
 ) -> Schedule:
     """Describe speeds that rise from pair to pair."""
-    other = describe(speeds[::-1], columns, width, near)
+    other = describe(speeds[::-1], steps, near)
     words = "The speeds run backwards: pair 0 is the slowest, not the fastest."
     wrong = Finding("speeds", words, pair=0)
     return other._replace(speeds=other.speeds[::-1], findings=(wrong,))
 
 
-def base_of(series: Series, columns: int, width: int) -> tuple[float, bool]:
-    """Return the base, and whether exponents count the whole head.
+def base_of(
+    series: Series, steps: tuple[float, ...], usual: tuple
+) -> tuple[float, int]:
+    """Return the base, and which of the steps it belongs to.
 
-    A part of the columns has two readings: the exponents count the part's
-    columns, as usual, or the head's. The one with a usual base is taken,
-    else the one whose base takes fewer digits to write.
+    Of several readings the one with a usual base is taken, else the one
+    whose base takes the fewest digits to write.
     """
     spread = max(PLAIN, 4 * series.scatter)
     bases = []
-    for size in (columns, width):
-        base = np.exp(-series.slope * size / 2)
+    for step in steps:
+        base = np.exp(-series.slope * step)
         bases.append(rounder(base * (1 - spread), base * (1 + spread)))
-    part, head = bases
-    if columns == width or part in USUAL_BASES:
-        return part, False
-    if head in USUAL_BASES or len(plain(head)) < len(plain(part)):
-        return head, True
-    return part, False
+    for reading, base in enumerate(bases):
+        if base in usual:
+            return base, reading
+    digits = [len(plain(base).strip("0")) for base in bases]
+    reading = int(np.argmin(digits))
+    return bases[reading], reading
 
 
 def scaled_by(
@@ -229,9 +251,6 @@ def wrong_pairs(
     speeds: np.ndarray, plan: np.ndarray, odd: np.ndarray, near: float
 ) -> tuple[Finding, ...]:
     """Name pairs that are exchanged, or turn by a speed of their own."""
-    ratios = speeds / plan
-    if len(odd) > max(2, len(speeds) // 3):
-        return (no_series(speeds, ratios, odd, near),)
     findings = []
     named: set[int] = set()
     for pair in odd.tolist():
@@ -256,9 +275,23 @@ def wrong_pairs(
 
 def no_series(
     speeds: np.ndarray, ratios: np.ndarray, odd: np.ndarray, near: float
-) -> Finding:
-    """Say what many speeds do that follow no single base."""
-    pair = int(odd[0])
+) -> Schedule:
+    """Describe speeds that for the most part follow no series.
+
+    Args:
+        speeds: Of each pair.
+        ratios: To the series that is nearest.
+        odd: Which pairs do not follow it.
+        near: By how much, relatively, the speeds may be off.
+    """
+    for base in sorted(USUAL_BASES, reverse=True):
+        divided = speeds_of(base, len(speeds)) / np.maximum(speeds, 1e-300)
+        if divided.min() >= 1 - near and np.diff(divided).min() >= -near:
+            parts = (
+                f"each pair of base {plain(base)} divided by a number of its"
+                f" own, {plain(divided[0], 4)} to {plain(divided[-1], 4)}"
+            )
+            return Schedule(speeds, base, parts=parts)
     pairs = len(speeds) // 2 * 2
     if np.all(np.abs(speeds[1:pairs:2] / speeds[:pairs:2] - 1) <= near):
         words = "Pairs turn two by two at one speed: a pair is counted twice."
@@ -269,7 +302,9 @@ def no_series(
         )
     else:
         words = "The speeds of the pairs follow no single base, nor parts."
-    return Finding("speeds", words, pair=pair)
+    return Schedule(
+        speeds, findings=(Finding("speeds", words, pair=int(odd[0])),)
+    )
 
 
 def suggestion(

@@ -154,6 +154,7 @@ WRONG = [
     (3, lambda p, d: by_pairs(p, d) if p == 2.5 else None, "`return` missing"),
     (4, 2 * np.pi * 10_000 ** (255 / 256), "Leave out the 2π"),
     (4, 10_368, "it must be smaller"),
+    (4, 9600, "Its slowest frequency"),  # near, and wrong
 ]
 
 
