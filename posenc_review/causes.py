@@ -5,12 +5,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .conventions import BASE, Convention, columns_of, formula, steps_of
+from .conventions import (
+    BASE,
+    EVERY,
+    Convention,
+    columns_of,
+    formula,
+    steps_of,
+)
 from .probing import read_hands
 from .report import listed, plain
 from .rounding import EXACT, ROUNDINGS, STEP, Rounding, format_of
 from .turning import even_hands, known_factor
-from .waves import USUAL_BASES, describe, suggestion
+from .waves import USUAL_BASES, as_seen, describe, suggestion
 
 ALIKE = 1e-3  # how near entries must be to be told for the formula's
 
@@ -51,7 +58,16 @@ def first_rows_cause(table: np.ndarray, asked: Asked) -> Cause | None:
         table: `[rows, d_model]`, from the first row on.
         asked: What it is held to.
     """
-    for explain in (scaled, moved_columns, other_formula, other_waves):
+    steps = (
+        scaled,
+        other_formula,
+        moved_columns,
+        constant_columns,
+        other_waves,
+        repeated_columns,
+        no_waves,
+    )
+    for explain in steps:
         cause = explain(table, asked)
         if cause is not None:
             return cause
@@ -80,12 +96,21 @@ def scaled(table: np.ndarray, asked: Asked) -> Cause | None:
     return Cause(f"All entries are {' and '.join(said)}.") if said else None
 
 
-def moved_columns(table: np.ndarray, asked: Asked) -> Cause | None:
-    """Explain a table by columns that are exchanged or negated."""
+class Places(NamedTuple):
+    """Which of the formula's columns each column of a table holds."""
+
+    order: np.ndarray
+    signs: np.ndarray
+
+
+def places_of(table: np.ndarray, asked: Asked) -> Places | None:
+    """Find each column of a table among the formula's, or return None.
+
+    A column that holds what it should, but for its sign, is at its place.
+    """
     right = asked.rows(np.arange(len(table)))
-    width = asked.d_model
-    order, signs = np.arange(width), np.ones(width)
-    for column in range(width):
+    order, signs = np.arange(asked.d_model), np.ones(asked.d_model)
+    for column in range(asked.d_model):
         wave = table[:, column, None]
         off = np.array([np.abs(wave - s * right).max(axis=0) for s in (1, -1)])
         if off[:, column].min() <= ALIKE:
@@ -95,13 +120,20 @@ def moved_columns(table: np.ndarray, asked: Asked) -> Cause | None:
         if off[sign, source] > ALIKE:
             return None
         order[column], signs[column] = source, (1, -1)[sign]
-    moved = np.flatnonzero(order != np.arange(width))
-    negated = np.flatnonzero(signs < 0)
+    return Places(order, signs)
+
+
+def moved_columns(table: np.ndarray, asked: Asked) -> Cause | None:
+    """Explain a table by columns that are exchanged or negated."""
+    places = places_of(table, asked)
+    if places is None or len(set(places.order.tolist())) < asked.d_model:
+        return None
+    order, right = places.order, np.arange(asked.d_model)
+    moved = np.flatnonzero(order != right)
+    negated = np.flatnonzero(places.signs < 0)
     pairs = exchanged_pairs(order, asked)
     words = []
-    if len(set(order.tolist())) < width:
-        words.append(f"Columns {listed(moved)} hold what others hold")
-    elif np.array_equal(order, np.arange(width)[::-1]):
+    if np.array_equal(order, right[::-1]):
         words.append("The columns run backwards")
     elif len(pairs) == 2:
         words.append(f"Pairs {pairs[0]} and {pairs[1]} are exchanged")
@@ -115,6 +147,48 @@ def moved_columns(table: np.ndarray, asked: Asked) -> Cause | None:
         return None
     said = ", and ".join(words) + "."
     return Cause(said, column=int([*moved, *negated][0]))
+
+
+def repeated_columns(table: np.ndarray, asked: Asked) -> Cause | None:
+    """Explain a table by columns that hold what others should."""
+    places = places_of(table, asked)
+    if places is None:
+        return None
+    moved = np.flatnonzero(places.order != np.arange(asked.d_model))
+    if not len(moved):
+        return None
+    column = int(moved[0])
+    words = (
+        f"Columns {listed(moved)} hold what others should: column {column}"
+        f" that of {places.order[column]}."
+    )
+    return Cause(words, column=column)
+
+
+def constant_columns(table: np.ndarray, asked: Asked) -> Cause | None:
+    """Explain a table by columns that hold one number."""
+    off = np.abs(table - asked.rows(np.arange(len(table)))).max(axis=0)
+    wrong = off > ALIKE
+    still = wrong & (np.ptp(table, axis=0) == 0)
+    if not still.any() or np.any(wrong & ~still):
+        return None
+    columns = np.flatnonzero(still)
+    words = f"Columns {listed(columns)} hold one number in all rows."
+    return Cause(words, column=int(columns[0]))
+
+
+def no_waves(table: np.ndarray, asked: Asked) -> Cause | None:
+    """Say so if the columns are no waves at all."""
+    middle, ends = table[2:-1], table[3:] + table[1:-2]
+    with np.errstate(all="ignore"):  # a column may be zero
+        turn = (middle * ends).sum(axis=0) / (middle**2).sum(axis=0)
+        missed = np.abs(ends - turn * middle).max(axis=0)
+    if np.mean(missed > ALIKE * 10) < 0.5:
+        return None
+    words = (
+        "Most columns are no waves of one speed: are they learned or random?"
+    )
+    return Cause(words, column=int(missed.argmax()))
 
 
 def exchanged_pairs(order: np.ndarray, asked: Asked) -> list[int]:
@@ -141,17 +215,36 @@ def waves_named(columns: np.ndarray, asked: Asked) -> str:
 
 def other_waves(table: np.ndarray, asked: Asked) -> Cause | None:
     """Explain a table by another base, first position or scaling."""
+    for convention in (asked.convention, *EVERY):
+        cause = waves_of(table, asked._replace(convention=convention), asked)
+        if cause is not None:
+            return cause
+    return None
+
+
+def waves_of(
+    table: np.ndarray, asked: Asked, first_asked: Asked
+) -> Cause | None:
+    """Explain a table by waves that are laid out as in a convention.
+
+    Args:
+        table: Its first rows.
+        asked: With that convention.
+        first_asked: What the table is held to.
+    """
     sines, cosines = columns_of(asked.d_model, asked.convention)
-    pairs = len(sines) if len(sines) < len(cosines) else len(cosines)
+    pairs = min(len(sines), len(cosines))
     if not pairs:
         return None
     points = table[:, cosines[:pairs]] + 1j * table[:, sines[:pairs]]
     hands = read_hands(points[:, :, None])
     length = float(np.median(hands.length))
-    even = even_hands(hands).all() and np.ptp(hands.length) <= ALIKE * length
-    if not even:
+    if not even_hands(hands).all() or np.ptp(hands.length) > ALIKE * length:
         return None
     speeds, phases = hands.speed[:, 0], hands.phase[:, 0]
+    first = first_position(speeds, phases)
+    if first is None:
+        return None
     spacings = (asked.convention.spacing, other_spacing(asked.convention))
     steps = tuple(steps_of(asked.d_model, each) for each in spacings)
     usual = (asked.base, *USUAL_BASES)
@@ -159,33 +252,32 @@ def other_waves(table: np.ndarray, asked: Asked) -> Cause | None:
     base = asked.base if np.isnan(plan.base) else plan.base
     spacing = spacings[plan.reading]
     words, right = [], asked
+    if asked.convention.layout != first_asked.convention.layout:
+        words.append(f"The waves are {asked.convention.layout}.")
     if abs(base / asked.base - 1) > ALIKE or spacing != spacings[0]:
         words.append(base_words(base, spacing, asked))
         convention = asked.convention._replace(spacing=spacing)
         right = right._replace(base=base, convention=convention)
-    words += [finding.words for finding in plan.findings]
-    if plan.divided_by != 1 and not plan.findings:
-        words.append(f"Positions are divided by {plain(plan.divided_by)}.")
+    wrong = [finding.words for finding in plan.findings]
+    if plan.divided_by != 1 and not wrong:
+        wrong.append(f"Positions are divided by {plain(plan.divided_by)}.")
     if plan.parts:
-        words.append(f"The speeds are scaled by parts: {plan.parts}.")
-    elsewhere = len(words) > (right != asked)
+        wrong.append(f"The speeds are scaled by parts: {plan.parts}.")
     if abs(length - 1) > ALIKE:
-        elsewhere = True
         known = known_factor(length, asked.d_model)
-        words.append(f"Entries are multiplied by {plain(length, 4)}{known}.")
-    first = first_position(speeds, phases)
-    if first is not None and abs(first - asked.start) > ALIKE:
+        wrong.append(f"Entries are multiplied by {plain(length, 4)}{known}.")
+    backwards = np.median(np.sign(speeds[as_seen(plan.speeds) > 0])) < 0
+    if backwards and first != asked.start:
+        wrong.append(f"Rows count backwards, from position {plain(-first)}.")
+    elif backwards:
+        wrong.append("The sines are negated.")
+    elif abs(first - asked.start) > ALIKE:
         right = right._replace(start=first)
         words.append(start_words(first, asked))
-    elif first is None:
-        elsewhere = True
-        words.append("Row 0 is turned by other angles than a position's.")
-    if np.median(speeds) < 0:
-        elsewhere = True
-        words.append("The waves run backwards: the sines are negated.")
-    if not words:
+    if not words and not wrong:
         return None
-    return Cause(" ".join(words), None if elsewhere else right, row=0)
+    said = " ".join([*words, *wrong])
+    return Cause(said, None if wrong else right, row=0)
 
 
 def other_spacing(convention: Convention) -> str:
@@ -204,7 +296,7 @@ def base_words(base: float, spacing: str, asked: Asked) -> str:
 
 def first_position(speeds: np.ndarray, phases: np.ndarray) -> float | None:
     """Return the position of row 0, or None if the pairs do not agree."""
-    slowest = int(np.abs(speeds).argmin())
+    slowest = int(np.where(speeds == 0, np.inf, np.abs(speeds)).argmin())
     first = float(phases[slowest] / speeds[slowest])
     if abs(first - round(first)) < 0.01:
         first = float(round(first))
@@ -366,8 +458,9 @@ def rows_from(table, asked, errors, tolerance) -> Cause | None:
         f"all hold row {first - 1}: clipped there": np.full(
             len(some), first - 1
         ),
-        "begin with row 0 again": some - first,
-        "begin with row 1 again": some - first + 1,
+        "begin with row 0 again: wrapped there": some - first,
+        "begin with row 1 again: wrapped there": some - first + 1,
+        "overflow to negative positions": some - 2 * first,
         "are one row late": some + 1,
         "repeat a row: they are one row early": some - 1,
     }

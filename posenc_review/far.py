@@ -287,8 +287,8 @@ def what_happens(model: Model, first: int, hands: np.ndarray) -> str:
         return f"From position {first} on lengths change, by {factor} there."
     taken_for = {
         f"are turned as {first - 1}: clipped there": (first - 1, first - 1),
-        "are counted from 0 again": (0, 5),
-        "are counted from 1 again": (1, 6),
+        "are counted from 0 again: wrapped there": (0, 5),
+        "are counted from 1 again: wrapped there": (1, 6),
         "are left as they were": (0, 0),
         f"overflow to negative ones, from -{first}": (-first, 5 - first),
         "are turned one position too far": (first + 1, first + 6),

@@ -410,7 +410,7 @@ def trouble_with(ask: Callable, rows: int) -> str:
 def best_convention(likely: list[Tables]) -> tuple[Tables, list[Finding]]:
     """Return that of which fewest checks fail, and what these found.
 
-    Where as many fail, it is that of which most entries are right.
+    Where as many fail, it is the first of which most columns are right.
     """
     best, fewest = None, (np.inf, 0)
     for tables in likely:
@@ -418,9 +418,10 @@ def best_convention(likely: list[Tables]) -> tuple[Tables, list[Finding]]:
             found = [check(tables) for check in CHECKS]
         failed = [each for each in found if each is not None]
         right = tables.asked.rows(np.arange(SHORT))
-        wrong = np.mean(np.abs(tables.table(SHORT) - right) > STRUCTURE)
-        if (len(failed), wrong) < fewest:
-            best, fewest = (tables, failed), (len(failed), wrong)
+        off = np.abs(tables.table(SHORT) - right).max(axis=0)
+        mostly_wrong = np.mean(off > STRUCTURE) > 0.5  # of the columns
+        if (len(failed), mostly_wrong) < fewest:
+            best, fewest = (tables, failed), (len(failed), mostly_wrong)
     return best
 
 

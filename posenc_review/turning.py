@@ -46,6 +46,16 @@ FORMS = (
         0,
     ),
     Form(
+        "sine and cosine are exchanged in the first column",
+        lambda c, s: (s + 1j * c, c + 1j * s),
+        1,
+    ),
+    Form(
+        "sine and cosine are exchanged in the second column",
+        lambda c, s: (c + 1j * s, s + 1j * c),
+        0,
+    ),
+    Form(
         "cosines stand where sines should",
         lambda c, s: (c + 1j * c, c + 1j * c),
         None,
@@ -71,12 +81,14 @@ FORMS = (
         1,
     ),
     Form(
-        "the second column is computed from a first one already overwritten",
+        "the second column is computed from a first one already overwritten,"
+        " so that lengths change",
         lambda c, s: (c + 1j * s, c - s**2 + 1j * s * c),
         0,
     ),
     Form(
-        "the first column is computed from a second one already overwritten",
+        "the first column is computed from a second one already overwritten,"
+        " so that lengths change",
         lambda c, s: (c - s**2 + 1j * s * c, c + 1j * s),
         1,
     ),
@@ -271,9 +283,14 @@ def directions(speeds: np.ndarray, exact: np.ndarray) -> list[Finding]:
     return [Finding("pair", words, pair=int(against[0]))]
 
 
-def still_pairs(layout: Layout, width: int) -> list[Finding]:
-    """Find pairs that stand still and should not."""
-    if len(layout.pairs) == 1 and width >= 8:
+def still_pairs(layout: Layout, exact: np.ndarray) -> list[Finding]:
+    """Find pairs that stand still and should not.
+
+    Args:
+        layout: Of the pairs.
+        exact: Their speeds; whole turns are not seen.
+    """
+    if len(layout.pairs) == 1 and layout.width >= 8:
         words = "Only one pair turns: have the speeds become whole numbers?"
         return [Finding("pair", words, pair=0)]
     return [
@@ -283,7 +300,7 @@ def still_pairs(layout: Layout, width: int) -> list[Finding]:
             pair=int(pair),
         )
         for pair, (one, other) in enumerate(layout.pairs)
-        if layout.still[pair]
+        if layout.still[pair] and exact[pair] < np.pi
     ]
 
 

@@ -13,6 +13,7 @@ from .report import Finding, listed, plain, rounder
 
 USUAL_BASES = (10_000, 500_000, 1_000_000, 5_000_000, 10_000_000, 150_000)
 PLAIN = 1e-5  # relative: as near as speeds in float32 come to a plain base
+STILL = 1e-12  # radians per position: what turns by less stands still
 ROUNDED = 0.01  # relative: as near as speeds in 16 bits come to a series
 
 
@@ -63,7 +64,7 @@ def describe(
         near: By how much, relatively, the measured speeds may be off.
         usual: Bases that are likely.
     """
-    index = np.flatnonzero(speeds)
+    index = np.flatnonzero(speeds > STILL)
     if len(index) < 2:
         return alone(speeds)
     series = fit_series(index, speeds[index], near)
@@ -177,9 +178,10 @@ def base_of(
     for reading, base in enumerate(bases):
         if base in usual:
             return base, reading
-    digits = [len(plain(base).strip("0")) for base in bases]
-    reading = int(np.argmin(digits))
-    return bases[reading], reading
+    for reading, base in enumerate(bases):
+        if len(plain(base).strip("0")) <= 4:
+            return base, reading
+    return bases[0], 0
 
 
 def scaled_by(
@@ -200,7 +202,7 @@ def scaled_by(
     causes = {
         np.pi / 180: "degrees are taken for radians",
         180 / np.pi: "radians are taken for degrees",
-        1 / (2 * np.pi): "turns are multiplied by 2 pi",
+        1 / (2 * np.pi): "angles are multiplied by 2 pi",
         2 * np.pi: "angles are divided by 2 pi",
         step: "exponents begin with pair 1 instead of 0",
         step**0.5: "exponents are half a pair too large",
