@@ -1,0 +1,334 @@
+"""Whether a rotary function reads x and positions as it is told to."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from .probing import NEAR, NoAnswerError, Rotation
+from .report import Finding
+
+
+class Call(NamedTuple):
+    """Positions to ask for, and how to speak of them."""
+
+    words: str
+    positions: np.ndarray  # [batch, seq_len]
+
+
+FIRST = Call("of one row from 0 on", np.arange(4)[None])
+CALLS = (
+    Call("of one row from 0 on", np.arange(6)[None]),
+    Call("of one row that begins at 20", np.arange(20, 25)[None]),
+    Call("of one token", np.array([[7]])),
+    Call("of one token in each of two rows", np.array([[19], [7]])),
+    Call(
+        "of three rows, each with positions of its own",
+        np.array([[3, 9, 4, 17, 6], [5, 30, 11, 8, 25], [4, 7, 33, 12, 20]]),
+    ),
+    Call("of two texts packed in one row", np.array([[0, 1, 2, 3, 0, 1, 2]])),
+)
+
+
+class Reading(NamedTuple):
+    """What a function may take for the positions that it is given."""
+
+    words: str
+    read: Callable[[np.ndarray], np.ndarray]  # both `[batch, seq_len]`
+
+
+def counted(p: np.ndarray) -> np.ndarray:
+    """Return 0, 1, 2 and so on for each row."""
+    return np.broadcast_to(np.arange(p.shape[1]), p.shape)
+
+
+def for_all(part: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Return a row, a column or a number for all of them."""
+    return np.broadcast_to(part, p.shape)
+
+
+READINGS = (
+    Reading("Positions are ignored: tokens are counted from 0", counted),
+    Reading(
+        "Positions are counted from the first of their row",
+        lambda p: p - p[:, :1],
+    ),
+    Reading(
+        "Only the first position of a row is read, and counted on from",
+        lambda p: p[:, :1] + counted(p),
+    ),
+    Reading(
+        "The positions of the first row of the batch are taken for all rows",
+        lambda p: for_all(p[:1], p),
+    ),
+    Reading(
+        "The positions of the last row of the batch are taken for all rows",
+        lambda p: for_all(p[-1:], p),
+    ),
+    Reading(
+        "Only the very first position of the batch is read, and counted on"
+        " from in all rows",
+        lambda p: p[0, 0] + counted(p),
+    ),
+    Reading(
+        "Positions are counted from the very first of the batch",
+        lambda p: p - p[0, 0],
+    ),
+    Reading(
+        "The positions of the first row, counted from their first, are taken"
+        " for all rows",
+        lambda p: for_all(p[:1] - p[0, 0], p),
+    ),
+    Reading(
+        "Positions are counted from the smallest of their row",
+        lambda p: p - p.min(axis=1, keepdims=True),
+    ),
+    Reading(
+        "Positions are counted from the smallest of the batch",
+        lambda p: p - p.min(),
+    ),
+    Reading("Positions are sorted", lambda p: np.sort(p, axis=1)),
+    Reading(
+        "The first position of a row is taken for the whole row",
+        lambda p: for_all(p[:, :1], p),
+    ),
+    Reading(
+        "The last position of a row is taken for the whole row",
+        lambda p: for_all(p[:, -1:], p),
+    ),
+    Reading(
+        "The largest position of a row is taken for the whole row",
+        lambda p: for_all(p.max(axis=1, keepdims=True), p),
+    ),
+    Reading(
+        "The largest position of the batch is taken for all",
+        lambda p: for_all(p.max(), p),
+    ),
+    Reading(
+        "Positions are clipped to the number of tokens in the call",
+        lambda p: np.minimum(p, p.shape[1] - 1),
+    ),
+    Reading(
+        "Positions begin again at the number of tokens in the call",
+        lambda p: p % p.shape[1],
+    ),
+    Reading(
+        "The index in the batch is taken for the position",
+        lambda p: for_all(np.arange(len(p)).reshape(-1, 1), p),
+    ),
+    Reading("Every position is taken for 0", np.zeros_like),
+    # These two turn the first look, too, which had NEAR tokens.
+    Reading(
+        "Positions are counted from the end of the call",
+        lambda p: p + NEAR - p.shape[1],
+    ),
+    Reading(
+        "Positions are divided by the number of tokens in the call",
+        lambda p: p * NEAR / p.shape[1],
+    ),
+)
+
+
+def ask(
+    rotation: Rotation, call: Call, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ask with random numbers; return them and the result."""
+    shape = (*call.positions.shape, rotation.width)
+    x = np.random.default_rng(seed).normal(size=shape)
+    return x, rotation(x, call.positions)
+
+
+def first_call(rotation: Rotation) -> np.ndarray:
+    """Ask for positions 0 to 3 of one row; always the same call."""
+    return ask(rotation, FIRST, seed=0)[1]
+
+
+def call_again(
+    rotation: Rotation, first: np.ndarray, when: str
+) -> list[Finding]:
+    """Look whether the first call is still answered as it was."""
+    again = first_call(rotation)
+    if np.array_equal(first, again, equal_nan=True):
+        return []
+    position = int(np.argwhere(first != again)[0][1])
+    words = f"Positions 0 to 3, asked {when}, give another result."
+    return [Finding("state", words, position)]
+
+
+def not_linear(rotation: Rotation) -> list[Finding]:
+    """Look whether x is only turned, each token by itself."""
+    x, made = ask(rotation, FIRST, seed=0)
+    positions = FIRST.positions
+    slack = 1e-3 * np.abs(made).max()
+    if np.abs(rotation(0 * x, positions)).max() > slack:
+        words = "Zeros do not stay zeros: something is added to x."
+        return [Finding("linear", words, 0)]
+    if np.abs(rotation(2 * x, positions) - 2 * made).max() > slack:
+        words = "Twice x does not give twice the result: x is not only turned."
+        return [Finding("linear", words, 0)]
+    other = x.copy()
+    other[:, -1] += 1
+    if np.abs((rotation(other, positions) - made)[:, :-1]).max() > slack:
+        words = "A token changes the results of those before it."
+        return [Finding("linear", words, int(positions[0, -1]))]
+    return []
+
+
+def batches(rotation: Rotation) -> list[Finding]:
+    """Look whether rows of a batch come out as they do alone."""
+    rows = Call("", np.concatenate([FIRST.positions, FIRST.positions]))
+    try:
+        x, made = ask(rotation, rows, seed=4)
+    except NoAnswerError as trouble:
+        rotation.takes_batches = False
+        words = f"A batch of two rows fails: {trouble}."
+        return [Finding("batch", words, 0)]
+    for row in (0, 1):
+        alone = rotation(x[row : row + 1], FIRST.positions)[0]
+        if np.abs(alone - made[row]).max() > 1e-2 * np.abs(alone).max():
+            rotation.takes_batches = False
+            words = (
+                f"Row {row} of a batch of two is not turned as it is alone."
+            )
+            return [Finding("batch", words, 0)]
+    return []
+
+
+class Failed(NamedTuple):
+    """A call whose tokens are not turned by their positions."""
+
+    call: Call
+    explained: dict[Reading, bool | None]  # None where that was not asked
+
+
+def positions_read(
+    rotation: Rotation, matrices: np.ndarray, near: float
+) -> list[Finding]:
+    """Look whether each token is turned by the position that it is given.
+
+    Args:
+        rotation: The function.
+        matrices: What it does at the first positions.
+        near: By how much results may be off.
+    """
+    findings, failed = [], []
+    for call in CALLS:
+        if call.positions.max() >= len(matrices):
+            continue
+        try:
+            x, made = ask(rotation, call, seed=1)
+        except NoAnswerError as trouble:
+            findings.append(refused(call, trouble))
+            continue
+        slack = 20 * near * np.abs(x).max()
+        if fits(made, x, matrices, call.positions, slack):
+            continue
+        explained = {
+            reading: fits(
+                made, x, matrices, reading.read(call.positions), slack
+            )
+            for reading in READINGS
+        }
+        failed.append(Failed(call, explained))
+    return findings[:1] + misreadings(failed)
+
+
+def refused(call: Call, trouble: NoAnswerError) -> Finding:
+    """Say which call a function refuses."""
+    far = int(call.positions.max())
+    words = (
+        f"A call {call.words} fails, with positions up to {far}: {trouble}."
+    )
+    if far >= call.positions.shape[1]:
+        words += " Is its table as long as the call?"
+    return Finding("positions", words, far)
+
+
+def fits(
+    made: np.ndarray,
+    x: np.ndarray,
+    matrices: np.ndarray,
+    positions: np.ndarray,
+    slack: float,
+) -> bool | None:
+    """Tell whether each token was turned by such positions.
+
+    Returns:
+        None if what these positions do is not known.
+    """
+    known = (positions >= 0) & (positions < len(matrices))
+    known &= positions % 1 == 0
+    if not known.any():
+        return None
+    turned = turn(x[known], matrices[positions[known].astype(int)])
+    near = np.abs(made[known] - turned) <= slack
+    both_nan = ~np.isfinite(made[known]) & ~np.isfinite(turned)
+    return bool(np.all(near | both_nan))
+
+
+def turn(x: np.ndarray, matrices: np.ndarray) -> np.ndarray:
+    """Turn each token by its matrix: `[tokens, width]`."""
+    return np.einsum("tij,tj->ti", matrices, x)
+
+
+def misreadings(failed: list[Failed]) -> list[Finding]:
+    """Name what positions are taken for, in the calls that failed."""
+    if not failed:
+        return []
+    for reading in READINGS:
+        explained = [each.explained[reading] for each in failed]
+        if explained[0] and False not in explained:
+            return [misread(failed[0].call, reading)]
+    if failed[0].call is CALLS[0]:
+        words = "How a token is turned depends on how many its call has."
+        return [Finding("positions", words)]
+    findings = []
+    for call, explained in failed[:2]:
+        likely = [reading for reading in READINGS if explained[reading]]
+        if likely:
+            findings.append(misread(call, likely[0]))
+            continue
+        words = (
+            f"In a call {call.words}, tokens are not turned by their own"
+            " positions."
+        )
+        findings.append(Finding("positions", words, int(call.positions.max())))
+    return findings
+
+
+def misread(call: Call, reading: Reading) -> Finding:
+    """Say what positions are taken for, with an example."""
+    taken = reading.read(call.positions)
+    place = tuple(np.argwhere(taken != call.positions)[0])
+    position = int(call.positions[place])
+    words = f"{reading.words}: in a call {call.words}"
+    if 0 <= taken[place] < NEAR and reading not in READINGS[-2:]:
+        words += f", {position} is turned as {int(taken[place])}"
+    return Finding("positions", words + ".", position)
+
+
+def positions_kept(
+    rotation: Rotation, matrices: np.ndarray, near: float
+) -> list[Finding]:
+    """Look whether a call is answered by an earlier one of its length."""
+    x = np.random.default_rng(2).normal(size=(1, 9, rotation.width))
+    later, sooner = np.arange(20, 29)[None], np.arange(5, 14)[None]
+    slack = 20 * near * np.abs(x).max()
+    if later.max() >= len(matrices):
+        return []
+    turned = turn(x[0], matrices[sooner[0]])[None]
+    if fits(turned, x, matrices, later, slack):  # both are turned alike
+        return []
+    try:
+        first, second = rotation(x, later), rotation(x, sooner)
+    except NoAnswerError:
+        return []
+    if not fits(first, x, matrices, later, slack):
+        return []
+    if not fits(second, x, matrices, later, slack):
+        return []
+    words = (
+        "Positions of an earlier call are used again: 5 to 13, asked after 20"
+        " to 28, are turned as those."
+    )
+    return [Finding("state", words, 5)]

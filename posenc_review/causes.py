@@ -1,0 +1,470 @@
+"""Why a table is wrong: causes that explain what it holds."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from .conventions import (
+    BASE,
+    EVERY,
+    Convention,
+    columns_of,
+    formula,
+    steps_of,
+)
+from .probing import read_hands
+from .report import listed, plain
+from .rounding import EXACT, ROUNDINGS, STEP, Rounding, format_of
+from .turning import even_hands, known_factor
+from .waves import USUAL_BASES, as_seen, describe, suggestion
+
+ALIKE = 1e-3  # how near entries must be to be told for the formula's
+
+
+class Asked(NamedTuple):
+    """What a table is held to."""
+
+    d_model: int
+    convention: Convention
+    base: float = BASE
+    start: float = 0  # the position of the first row
+
+    def rows(self, numbers: object, rounding: Rounding = EXACT) -> np.ndarray:
+        """Return the rows of these numbers, as they should be."""
+        positions = self.start + np.asarray(numbers)
+        return formula(
+            positions, self.d_model, self.convention, self.base, rounding
+        )
+
+
+class Cause(NamedTuple):
+    """What explains a wrong table.
+
+    Where it is right for something else that one may ask for, `right_for`
+    says for what: only then are its later rows looked at, too.
+    """
+
+    words: str
+    right_for: Asked | None = None
+    row: int | None = None
+    column: int | None = None
+
+
+def first_rows_cause(table: np.ndarray, asked: Asked) -> Cause | None:
+    """Explain the first rows of a table, or return None.
+
+    Args:
+        table: `[rows, d_model]`, from the first row on.
+        asked: What it is held to.
+    """
+    steps = (
+        scaled,
+        other_formula,
+        moved_columns,
+        constant_columns,
+        other_waves,
+        repeated_columns,
+        no_waves,
+    )
+    for explain in steps:
+        cause = explain(table, asked)
+        if cause is not None:
+            return cause
+    return None
+
+
+def alike(left: np.ndarray, right: np.ndarray) -> bool:
+    """Tell whether rows are the same."""
+    return bool(np.all(np.abs(left - right) <= ALIKE))
+
+
+def scaled(table: np.ndarray, asked: Asked) -> Cause | None:
+    """Explain a table by a factor, and by a number that is added."""
+    right = asked.rows(np.arange(len(table)))
+    factor, added = np.polyfit(right.ravel(), table.ravel(), 1)
+    if not alike(table, factor * right + added):
+        return None
+    said = []
+    if abs(factor + 1) <= ALIKE:
+        said.append("negated")
+    elif abs(factor - 1) > ALIKE:
+        known = known_factor(factor, asked.d_model)
+        said.append(f"multiplied by {plain(factor, 4)}{known}")
+    if abs(added) > ALIKE:
+        said.append(f"moved by {plain(added, 4)}")
+    return Cause(f"All entries are {' and '.join(said)}.") if said else None
+
+
+class Places(NamedTuple):
+    """Which of the formula's columns each column of a table holds."""
+
+    order: np.ndarray
+    signs: np.ndarray
+
+
+def places_of(table: np.ndarray, asked: Asked) -> Places | None:
+    """Find each column of a table among the formula's, or return None.
+
+    A column that holds what it should, but for its sign, is at its place.
+    """
+    right = asked.rows(np.arange(len(table)))
+    order, signs = np.arange(asked.d_model), np.ones(asked.d_model)
+    for column in range(asked.d_model):
+        wave = table[:, column, None]
+        off = np.array([np.abs(wave - s * right).max(axis=0) for s in (1, -1)])
+        if off[:, column].min() <= ALIKE:
+            signs[column] = 1 if off[0, column] <= ALIKE else -1
+            continue
+        sign, source = np.unravel_index(off.argmin(), off.shape)
+        if off[sign, source] > ALIKE:
+            return None
+        order[column], signs[column] = source, (1, -1)[sign]
+    return Places(order, signs)
+
+
+def moved_columns(table: np.ndarray, asked: Asked) -> Cause | None:
+    """Explain a table by columns that are exchanged or negated."""
+    places = places_of(table, asked)
+    if places is None or len(set(places.order.tolist())) < asked.d_model:
+        return None
+    order, right = places.order, np.arange(asked.d_model)
+    moved = np.flatnonzero(order != right)
+    negated = np.flatnonzero(places.signs < 0)
+    pairs = exchanged_pairs(order, asked)
+    words = []
+    if np.array_equal(order, right[::-1]):
+        words.append("The columns run backwards")
+    elif len(pairs) == 2:
+        words.append(f"Pairs {pairs[0]} and {pairs[1]} are exchanged")
+    elif len(moved) == 2:
+        words.append(f"Columns {moved[0]} and {moved[1]} are exchanged")
+    elif len(moved):
+        words.append(f"Columns {listed(moved)} stand in another order")
+    if len(negated):
+        words.append(f"{waves_named(negated, asked)} are negated")
+    if not words:
+        return None
+    said = ", and ".join(words) + "."
+    return Cause(said, column=int([*moved, *negated][0]))
+
+
+def repeated_columns(table: np.ndarray, asked: Asked) -> Cause | None:
+    """Explain a table by columns that hold what others should."""
+    places = places_of(table, asked)
+    if places is None:
+        return None
+    moved = np.flatnonzero(places.order != np.arange(asked.d_model))
+    if not len(moved):
+        return None
+    column = int(moved[0])
+    words = (
+        f"Columns {listed(moved)} hold what others should: column {column}"
+        f" that of {places.order[column]}."
+    )
+    return Cause(words, column=column)
+
+
+def constant_columns(table: np.ndarray, asked: Asked) -> Cause | None:
+    """Explain a table by columns that hold one number."""
+    off = np.abs(table - asked.rows(np.arange(len(table)))).max(axis=0)
+    wrong = off > ALIKE
+    still = wrong & (np.ptp(table, axis=0) == 0)
+    if not still.any() or np.any(wrong & ~still):
+        return None
+    columns = np.flatnonzero(still)
+    words = f"Columns {listed(columns)} hold one number in all rows."
+    return Cause(words, column=int(columns[0]))
+
+
+def no_waves(table: np.ndarray, asked: Asked) -> Cause | None:
+    """Say so if the columns are no waves at all."""
+    middle, ends = table[2:-1], table[3:] + table[1:-2]
+    with np.errstate(all="ignore"):  # a column may be zero
+        turn = (middle * ends).sum(axis=0) / (middle**2).sum(axis=0)
+        missed = np.abs(ends - turn * middle).max(axis=0)
+    if np.mean(missed > ALIKE * 10) < 0.5:
+        return None
+    words = (
+        "Most columns are no waves of one speed: are they learned or random?"
+    )
+    return Cause(words, column=int(missed.argmax()))
+
+
+def exchanged_pairs(order: np.ndarray, asked: Asked) -> list[int]:
+    """Return two pairs that stand in each other's place, or fewer."""
+    sines, cosines = columns_of(asked.d_model, asked.convention)
+    pairs = min(len(sines), len(cosines))
+    sines, cosines = sines[:pairs], cosines[:pairs]
+    moved = np.flatnonzero(order[sines] != sines)
+    right = np.arange(len(order))
+    if len(moved) == 2:
+        right[sines[moved]] = sines[moved[::-1]]
+        right[cosines[moved]] = cosines[moved[::-1]]
+    return moved.tolist() if np.array_equal(order, right) else []
+
+
+def waves_named(columns: np.ndarray, asked: Asked) -> str:
+    """Name columns; if they are most sines, or most cosines, so."""
+    sines, cosines = columns_of(asked.d_model, asked.convention)
+    for name, waves in (("The sines", sines), ("The cosines", cosines)):
+        if set(columns) <= set(waves) and len(columns) > len(waves) // 2:
+            return name
+    return f"Columns {listed(columns)}"
+
+
+def other_waves(table: np.ndarray, asked: Asked) -> Cause | None:
+    """Explain a table by another base, first position or scaling."""
+    for convention in (asked.convention, *EVERY):
+        cause = waves_of(table, asked._replace(convention=convention), asked)
+        if cause is not None:
+            return cause
+    return None
+
+
+def waves_of(
+    table: np.ndarray, asked: Asked, first_asked: Asked
+) -> Cause | None:
+    """Explain a table by waves that are laid out as in a convention.
+
+    Args:
+        table: Its first rows.
+        asked: With that convention.
+        first_asked: What the table is held to.
+    """
+    sines, cosines = columns_of(asked.d_model, asked.convention)
+    pairs = min(len(sines), len(cosines))
+    if not pairs:
+        return None
+    points = table[:, cosines[:pairs]] + 1j * table[:, sines[:pairs]]
+    hands = read_hands(points[:, :, None])
+    length = float(np.median(hands.length))
+    if not even_hands(hands).all() or np.ptp(hands.length) > ALIKE * length:
+        return None
+    speeds, phases = hands.speed[:, 0], hands.phase[:, 0]
+    first = first_position(speeds, phases)
+    if first is None:
+        return None
+    spacings = (asked.convention.spacing, other_spacing(asked.convention))
+    steps = tuple(steps_of(asked.d_model, each) for each in spacings)
+    usual = (asked.base, *USUAL_BASES)
+    plan = describe(np.abs(speeds), steps, ALIKE / 100, usual)
+    base = asked.base if np.isnan(plan.base) else plan.base
+    spacing = spacings[plan.reading]
+    words, right = [], asked
+    if asked.convention.layout != first_asked.convention.layout:
+        words.append(f"The waves are {asked.convention.layout}.")
+    if abs(base / asked.base - 1) > ALIKE or spacing != spacings[0]:
+        words.append(base_words(base, spacing, asked))
+        convention = asked.convention._replace(spacing=spacing)
+        right = right._replace(base=base, convention=convention)
+    wrong = [finding.words for finding in plan.findings]
+    if plan.divided_by != 1 and not wrong:
+        wrong.append(f"Positions are divided by {plain(plan.divided_by)}.")
+    if plan.parts:
+        wrong.append(f"The speeds are scaled by parts: {plan.parts}.")
+    if abs(length - 1) > ALIKE:
+        known = known_factor(length, asked.d_model)
+        wrong.append(f"Entries are multiplied by {plain(length, 4)}{known}.")
+    backwards = np.median(np.sign(speeds[as_seen(plan.speeds) > 0])) < 0
+    if backwards and first != asked.start:
+        wrong.append(f"Rows count backwards, from position {plain(-first)}.")
+    elif backwards:
+        wrong.append("The sines are negated.")
+    elif abs(first - asked.start) > ALIKE:
+        right = right._replace(start=first)
+        words.append(start_words(first, asked))
+    if not words and not wrong:
+        return None
+    said = " ".join([*words, *wrong])
+    return Cause(said, None if wrong else right, row=0)
+
+
+def other_spacing(convention: Convention) -> str:
+    """Return the spacing that a convention has not."""
+    return "paper" if convention.spacing != "paper" else "tensor2tensor"
+
+
+def base_words(base: float, spacing: str, asked: Asked) -> str:
+    """Say which base the waves fit, and what it suggests."""
+    words = f"The waves fit base {plain(base, 5)}"
+    if spacing != asked.convention.spacing:
+        words += f" in the spacing of {spacing}"
+    cause = suggestion(base, asked.d_model, (asked.base,))
+    return f"{words}: {cause}." if cause else f"{words}."
+
+
+def first_position(speeds: np.ndarray, phases: np.ndarray) -> float | None:
+    """Return the position of row 0, or None if the pairs do not agree."""
+    slowest = int(np.where(speeds == 0, np.inf, np.abs(speeds)).argmin())
+    first = float(phases[slowest] / speeds[slowest])
+    if abs(first - round(first)) < 0.01:
+        first = float(round(first))
+    off = np.abs(np.exp(1j * (phases - first * speeds)) - 1)
+    return first if off.max() < 0.01 else None
+
+
+def start_words(first: float, asked: Asked) -> str:
+    """Say with which position a table begins."""
+    late = first - asked.start
+    words = f"Row 0 holds position {plain(first)}: each row is"
+    if late == 1:
+        return f"{words} one position late (counted from 1?)."
+    if late > 1:
+        return (
+            f"{words} {plain(late)} positions late (an offset for padding?)."
+        )
+    return f"{words} {plain(-late)} positions early."
+
+
+class Variant(NamedTuple):
+    """A formula that is written wrongly in a known way."""
+
+    words: str
+    sine: Callable[..., np.ndarray]  # angles, of position, pair, width, base
+    cosine: Callable[..., np.ndarray]
+
+
+def usual_angle(p, k, d, base):
+    """Return the angles of the paper."""
+    return p * base ** (-2 * k / d)
+
+
+VARIANTS = (
+    Variant(
+        "each column has an exponent of its own, so that the cosines' are off",
+        usual_angle,
+        lambda p, k, d, base: p * base ** (-(2 * k + 1) / d),
+    ),
+    Variant(
+        "the exponents are twice the column's number, not the pair's",
+        lambda p, k, d, base: p * base ** (-4 * k / d),
+        lambda p, k, d, base: p * base ** (-(4 * k + 2) / d),
+    ),
+    Variant(
+        "the cosines have the exponents of the next pair",
+        usual_angle,
+        lambda p, k, d, base: p * base ** (-2 * (k + 1) / d),
+    ),
+    Variant(
+        "the exponents lack their minus, so that the waves grow faster",
+        lambda p, k, d, base: p * base ** (2 * k / d),
+        lambda p, k, d, base: p * base ** (2 * k / d),
+    ),
+    Variant(
+        "the position is inside the power",
+        lambda p, k, d, base: (p / base) ** (2 * k / d),
+        lambda p, k, d, base: (p / base) ** (2 * k / d),
+    ),
+    Variant(
+        "sines stand in place of the cosines",
+        usual_angle,
+        lambda p, k, d, base: usual_angle(p, k, d, base) - np.pi / 2,
+    ),
+    Variant(
+        "cosines stand in place of the sines",
+        lambda p, k, d, base: usual_angle(p, k, d, base) + np.pi / 2,
+        usual_angle,
+    ),
+)
+
+
+def other_formula(table: np.ndarray, asked: Asked) -> Cause | None:
+    """Explain a table by a formula that is written wrongly."""
+    sines, cosines = columns_of(asked.d_model, asked.convention)
+    positions = asked.start + np.arange(len(table)).reshape(-1, 1)
+    for words, sine, cosine in VARIANTS:
+        made = np.zeros(table.shape)
+        rest = (asked.d_model, asked.base)
+        made[:, sines] = np.sin(sine(positions, np.arange(len(sines)), *rest))
+        made[:, cosines] = np.cos(
+            cosine(positions, np.arange(len(cosines)), *rest)
+        )
+        if alike(table, made):
+            return Cause(f"Of the formula, {words}.", column=int(cosines[0]))
+    return None
+
+
+def later_rows_cause(
+    table: np.ndarray, asked: Asked, errors: np.ndarray, tolerance: float
+) -> Cause | None:
+    """Explain a table that is right at first, by its later rows.
+
+    Args:
+        table: `[rows, d_model]`.
+        asked: What it is held to.
+        errors: The largest of each row.
+        tolerance: How far an entry may be off.
+    """
+    for explain in (rounded_entries, rounded_angles, rows_from):
+        cause = explain(table, asked, errors, tolerance)
+        if cause is not None:
+            return cause
+    return None
+
+
+def rounded_entries(table, asked, errors, tolerance) -> Cause | None:
+    """Explain errors by entries that are rounded at the end."""
+    name = format_of(table)
+    if errors.max() > 0.501 * STEP.get(name, 0):
+        return None
+    row = int(np.argmax(errors > tolerance))
+    return Cause(f"Entries are rounded to {name}.", row=row)
+
+
+def rounded_angles(table, asked, errors, tolerance) -> Cause | None:
+    """Explain errors by angles in float32, or rounded to 16 bits."""
+    some = np.unique(np.geomspace(1, len(table), 2000).astype(int)) - 1
+    slack = ALIKE + STEP.get(format_of(table), 0)
+    first = int(np.argmax(errors > tolerance))
+    lost = 8 * STEP["float32"] * (np.arange(len(table)) + asked.start)
+    if np.all(errors <= 2e-6 + lost):
+        words = (
+            f"Angles are in float32: row {first} is the first that is off by"
+            f" more than {tolerance:g}."
+        )
+        return Cause(words, row=first)
+    lost = slack + lost[some].reshape(-1, 1)
+    best, most = None, 0.9
+    for rounding in ROUNDINGS:
+        off = np.abs(table[some] - asked.rows(some, rounding))
+        share = (off <= lost).mean()
+        if share > most:
+            best, most = rounding, share + 0.001
+    right = (np.abs(table[some] - asked.rows(some)) <= lost).mean()
+    if best is None or right > most - 0.02:
+        return None
+    words = f"{best.words()}: row {first} is the first that is off."
+    return Cause(words, row=first)
+
+
+def rows_from(table, asked, errors, tolerance) -> Cause | None:
+    """Explain errors by rows that are blank, clipped or begin again."""
+    wrong = np.flatnonzero(errors > max(ALIKE, tolerance))
+    if not len(wrong):
+        return None
+    first, last = int(wrong[0]), int(wrong[-1])
+    some = np.arange(first, min(first + 8, last + 1))
+    made = table[some]
+    whole = len(wrong) == last - first + 1
+    to = f"Rows {first} to {last}" if last > first else f"Row {first}"
+    if whole and not table[wrong].any():
+        return Cause(
+            f"{to} {'are' if last > first else 'is'} zero.", row=first
+        )
+    if last < len(table) - 1 and whole:
+        return Cause(f"{to}, and no others, hold something else.", row=first)
+    taken_for = {
+        f"all hold row {first - 1}: clipped there": np.full(
+            len(some), first - 1
+        ),
+        "begin with row 0 again: wrapped there": some - first,
+        "begin with row 1 again: wrapped there": some - first + 1,
+        "overflow to negative positions": some - 2 * first,
+        "are one row late": some + 1,
+        "repeat a row: they are one row early": some - 1,
+    }
+    for told, numbers in taken_for.items():
+        if alike(made, asked.rows(numbers)):
+            return Cause(f"The rows from {first} on {told}.", row=first)
+    return None

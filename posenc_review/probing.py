@@ -1,0 +1,284 @@
+"""Ask a rotary function, and read how it turns each column."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from .reading import describe_error, numbers
+
+NEAR = 42  # positions that are looked at whole: no usual width, nor batch
+FEW = 9  # of them, from which speeds are read
+MOVED = "columns moved"
+
+
+class NoAnswerError(Exception):
+    """The function raised an error, or returned something else."""
+
+
+class Rotation:
+    """A rotary function, asked with care.
+
+    It is given arrays of its own, so that one which changes them is found
+    out; `changed` tells which it has changed. Where it takes no batch it is
+    asked row by row.
+    """
+
+    def __init__(self, rotate: Callable, width: int):
+        """Take the function and the width of what it rotates."""
+        self.rotate, self.width = rotate, width
+        self.takes_batches = True
+        self.changed: set[str] = set()
+
+    def __call__(self, x: np.ndarray, positions: object) -> np.ndarray:
+        """Return what it makes of `x`, as float64.
+
+        Args:
+            x: `[batch, seq_len, width]`.
+            positions: `[batch, seq_len]`.
+
+        Raises:
+            NoAnswerError: If it raises, or returns another shape.
+        """
+        positions = np.array(positions, np.int64)
+        if self.takes_batches or len(x) == 1:
+            return self.ask(x, positions)
+        pairs = zip(x, positions, strict=True)
+        rows = [self.ask(one[None], at[None]) for one, at in pairs]
+        return np.concatenate(rows)
+
+    def ask(self, x: np.ndarray, positions: np.ndarray) -> np.ndarray:
+        """Ask once, and see to it that `x` and `positions` stay."""
+        mine, places = np.array(x, np.float64), positions.copy()
+        try:
+            with np.errstate(all="ignore"):
+                made = numbers(self.rotate(mine, places)).copy()
+        except (Exception, SystemExit) as error:  # whatever it raises
+            raise NoAnswerError(describe_error(error)) from None
+        if made.shape != x.shape:
+            raise NoAnswerError(
+                f"the result's shape is {made.shape}, not {x.shape}"
+            )
+        if not np.array_equal(mine, x):
+            self.changed.add("x")
+        if not np.array_equal(places, positions):
+            self.changed.add("positions")
+        return made
+
+
+def near_matrices(
+    rotation: Rotation, count: int, one_by_one: bool = False
+) -> np.ndarray:
+    """Return how the first positions mix the columns.
+
+    Each column is asked about alone, at positions 0, 1, 2 and so on in one
+    row, as every function should be able to answer.
+
+    Args:
+        rotation: The function.
+        count: How many positions.
+        one_by_one: Ask for each position in a call of its own.
+
+    Returns:
+        `[count, width, width]`; entry `[p, i, j]` is how much of column `j`
+        position `p` puts into column `i`.
+    """
+    answers = []
+    parts = rotation.width // 64 + 1
+    for some in np.array_split(np.eye(rotation.width), parts):
+        x = np.repeat(some[:, None], count, axis=1)
+        positions = np.tile(np.arange(count), (len(some), 1))
+        calls = [slice(0, count)]
+        if one_by_one:
+            calls = [slice(p, p + 1) for p in range(count)]
+        made = [rotation(x[:, at], positions[:, at]) for at in calls]
+        answers.append(np.concatenate(made, axis=1))
+    return np.concatenate(answers).transpose(1, 2, 0)
+
+
+class Layout(NamedTuple):
+    """Which columns turn together."""
+
+    name: str
+    pairs: np.ndarray  # [pairs, 2], columns; those that could turn
+    still: np.ndarray  # which pairs do not
+    width: int  # of the head
+
+
+def partners(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Find the column that each column is mixed with.
+
+    Returns:
+        For each column its partner, or itself; and the columns that are
+        mixed with more than one other.
+    """
+    mixing = np.abs(matrices).max(axis=0)
+    mixing = np.maximum(mixing, mixing.T)
+    np.fill_diagonal(mixing, 0)
+    most = mixing.max(axis=1)
+    partner = np.where(most > 0, mixing.argmax(axis=1), np.arange(len(most)))
+    others = mixing > 1e-6 * np.maximum(most[:, None], most)
+    return partner, np.flatnonzero(others.sum(axis=1) > 1)
+
+
+def layout_of(partner: np.ndarray) -> Layout:
+    """Name the layout by the distance of partners.
+
+    Args:
+        partner: For each column its partner, or itself if it stands still.
+    """
+    width = len(partner)
+    turning = np.flatnonzero(partner != np.arange(width))
+    firsts = turning[partner[turning] > turning]
+    distances = partner[firsts] - firsts
+    distance = int(distances[0])
+    if np.any(distances != distance):
+        pairs = np.stack([firsts, partner[firsts]], axis=1)
+        return Layout("unknown", pairs, np.zeros(len(pairs), bool), width)
+    if distance == 1 and width > 2:
+        start, name = int(turning[0]) % 2, "interleaved"
+        seconds = np.arange(start + 1, width, 2)
+    else:
+        start, name = block_start(turning, distance, width), "half"
+        seconds = np.arange(start + distance, start + 2 * distance)
+    if width == 2:
+        name = "interleaved or half"
+    pairs = np.stack([seconds - distance, seconds], axis=1)
+    still = ~np.isin(pairs[:, 0], firsts)
+    if still.sum() > 1 or len(pairs) < 4:  # a part, not a pair forgotten
+        pairs, still = without_ends(pairs, still)
+    return Layout(name, pairs, still, width)
+
+
+def block_start(turning: np.ndarray, distance: int, width: int) -> int:
+    """Return where a block of two halves begins that holds the columns."""
+    for start in (0, width - 2 * distance, int(turning[0])):
+        if start <= turning[0] and turning[-1] < start + 2 * distance:
+            return start
+    return int(turning[0])
+
+
+def without_ends(
+    pairs: np.ndarray, still: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Leave out pairs at both ends that stand still."""
+    moving = np.flatnonzero(~still)
+    kept = slice(moving[0], moving[-1] + 1)
+    return pairs[kept], still[kept]
+
+
+class Hands(NamedTuple):
+    """How the columns of pairs turn: `[pairs, 2]`, firsts and seconds.
+
+    A column's hand has for its cosine what the column keeps of itself, and
+    for its sine what it takes from its partner. At position `p` it points
+    to `phase + p * speed` and is `length` long.
+    """
+
+    seen: np.ndarray  # [positions, pairs, 2], complex
+    length: np.ndarray
+    phase: np.ndarray
+    speed: np.ndarray
+
+
+def hands_of(blocks: np.ndarray) -> np.ndarray:
+    """Return the hands of pairs.
+
+    Args:
+        blocks: `[positions, pairs, 2, 2]`, what each pair makes of itself.
+
+    Returns:
+        `[positions, pairs, 2]`, complex.
+    """
+    first = blocks[..., 0, 0] - 1j * blocks[..., 0, 1]
+    second = blocks[..., 1, 1] + 1j * blocks[..., 1, 0]
+    return np.stack([first, second], axis=-1)
+
+
+def blocks_of(matrices: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """Return the entries of matrices that belong to pairs."""
+    return matrices[:, pairs[:, :, None], pairs[:, None, :]]
+
+
+def read_hands(seen: np.ndarray) -> Hands:
+    """Measure lengths, phases and speeds over the first few positions.
+
+    The speed is what position 1 turns by, refined by those of the next few
+    that agree with it.
+    """
+    few = seen[:FEW]
+    turned = np.angle(few[1:] * few[0].conj())  # -pi to pi
+    steps = np.arange(1, FEW).reshape(-1, 1, 1)
+    whole = np.round((steps * turned[0] - turned) / (2 * np.pi))
+    each = (turned + 2 * np.pi * whole) / steps
+    agree = np.abs(each - each[0]) <= 0.03 * np.abs(each[0])
+    speed = np.nanmedian(np.where(agree, each, np.nan), axis=0)
+    length = np.median(np.abs(few), axis=0)
+    return Hands(seen, length, np.angle(few[0]), speed)
+
+
+class Shuffle(NamedTuple):
+    """The order in which a result's columns stand."""
+
+    words: str
+    order: np.ndarray  # column i of the result was column order[i]
+
+
+def undo_shuffle(matrices: np.ndarray) -> tuple[Shuffle, np.ndarray]:
+    """Find out whether position 0 moves columns, and put them back.
+
+    Some functions read pairs interleaved and write them as halves.
+    """
+    width = matrices.shape[-1]
+    same = np.arange(width)
+    entries = np.abs(matrices[0]) > 1e-3
+    order = matrices[0].argmax(axis=1)
+    once = (entries.sum(axis=0) == 1) & (entries.sum(axis=1) == 1)
+    if not once.all() or np.any(matrices[0] < -1e-3):
+        return Shuffle("", same), matrices
+    if np.array_equal(order, same):
+        return Shuffle("", same), matrices
+    return Shuffle(name_shuffle(order), order), matrices[:, np.argsort(order)]
+
+
+def name_shuffle(order: np.ndarray) -> str:
+    """Say whether an order is one layout written as the other."""
+    width = len(order)
+    for size in range(4, width + 1, 2):
+        for begin in (0, width - size):
+            block = np.arange(begin, begin + size)
+            as_half, as_interleaved = order.copy(), order.copy()
+            as_half[block] = np.concatenate([block[::2], block[1::2]])
+            as_interleaved[block] = block.reshape(2, -1).T.ravel()
+            moved = np.flatnonzero(order != np.arange(width))
+            if not np.all((block[0] <= moved) & (moved <= block[-1])):
+                continue
+            if np.array_equal(order, as_half):
+                return "written as half"
+            if np.array_equal(order, as_interleaved):
+                return "written as interleaved"
+    return MOVED
+
+
+class Probe:
+    """Asks how pairs turn at any positions, by two rows of probes."""
+
+    def __init__(self, rotation: Rotation, layout: Layout, shuffle: Shuffle):
+        """Take what is known of the function."""
+        self.rotation, self.pairs = rotation, layout.pairs
+        self.back = np.argsort(shuffle.order)
+
+    def __call__(self, positions: object) -> np.ndarray:
+        """Return the hands at positions, asked in one call.
+
+        Returns:
+            `[positions, pairs, 2]`, complex, with NaN where it gives NaN.
+        """
+        positions = np.asarray(positions)
+        x = np.zeros((2, len(positions), self.rotation.width))
+        x[0][:, self.pairs[:, 0]] = 1
+        x[1][:, self.pairs[:, 1]] = 1
+        made = self.rotation(x, np.stack([positions, positions]))
+        made = made[..., self.back]
+        by_input = [made[k][:, self.pairs] for k in (0, 1)]  # [p, pairs, out]
+        return hands_of(np.stack(by_input, axis=-1))

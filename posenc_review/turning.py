@@ -1,0 +1,398 @@
+"""How a rotary function turns its pairs near position 0."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from .probing import FEW, Hands, Layout
+from .report import Finding, listed, pairs_named, plain
+
+EVEN = 0.05  # how far from its place a hand may be that turns evenly
+STEPS = 4  # positions over which a hand must turn evenly; beyond, look_far
+
+
+class Form(NamedTuple):
+    """What a pair may do instead of turning.
+
+    A pair that turns by an angle has two hands that point to that angle,
+    `cosine + 1j * sine`. The form gives both hands from these two numbers.
+    """
+
+    words: str
+    hands: Callable[[np.ndarray, np.ndarray], tuple]
+    right: int | None  # which of the two hands turns evenly
+
+
+FORMS = (
+    Form(
+        "a minus is missing, so that one column turns against the other",
+        lambda c, s: (c - 1j * s, c + 1j * s),
+        1,
+    ),
+    Form(
+        "the second column is negated",
+        lambda c, s: (c + 1j * s, -c - 1j * s),
+        0,
+    ),
+    Form(
+        "the first column is negated",
+        lambda c, s: (-c - 1j * s, c + 1j * s),
+        1,
+    ),
+    Form(
+        "sine and cosine are exchanged",
+        lambda c, s: (s + 1j * c, s + 1j * c),
+        0,
+    ),
+    Form(
+        "sine and cosine are exchanged in the first column",
+        lambda c, s: (s + 1j * c, c + 1j * s),
+        1,
+    ),
+    Form(
+        "sine and cosine are exchanged in the second column",
+        lambda c, s: (c + 1j * s, s + 1j * c),
+        0,
+    ),
+    Form(
+        "cosines stand where sines should",
+        lambda c, s: (c + 1j * c, c + 1j * c),
+        None,
+    ),
+    Form(
+        "sines stand where cosines should",
+        lambda c, s: (s + 1j * s, s + 1j * s),
+        None,
+    ),
+    Form("the cosines are missing", lambda c, s: (1j * s, 1j * s), None),
+    Form("only the first column turns", lambda c, s: (c + 1j * s, 1), 0),
+    Form("only the second column turns", lambda c, s: (1, c + 1j * s), 1),
+    Form("the second column is lost", lambda c, s: (c + 1j * s, 0), 0),
+    Form("the first column is lost", lambda c, s: (0, c + 1j * s), 1),
+    Form(
+        "both columns are computed like the first",
+        lambda c, s: (c + 1j * s, 1j * c - s),
+        0,
+    ),
+    Form(
+        "both columns are computed like the second",
+        lambda c, s: (s - 1j * c, c + 1j * s),
+        1,
+    ),
+    Form(
+        "the second column is computed from a first one already overwritten,"
+        " so that lengths change",
+        lambda c, s: (c + 1j * s, c - s**2 + 1j * s * c),
+        0,
+    ),
+    Form(
+        "the first column is computed from a second one already overwritten,"
+        " so that lengths change",
+        lambda c, s: (c - s**2 + 1j * s * c, c + 1j * s),
+        1,
+    ),
+)
+
+
+class Turning(NamedTuple):
+    """What the pairs do: their speeds, and what is wrong with it."""
+
+    speeds: np.ndarray  # of each pair, below 0 if clockwise
+    findings: tuple[Finding, ...] = ()
+    even: bool = True  # each hand turns evenly, so that far ones are known
+    known: bool = True  # the speeds are those of a hand that does
+
+
+def turning_of(hands: Hands, layout: Layout, near: float) -> Turning:
+    """Say how the pairs turn.
+
+    Args:
+        hands: That were read at the first positions.
+        layout: Of the pairs.
+        near: By how much, relatively, results may be off.
+    """
+    moving = ~layout.still
+    first, second = hands.speed.T
+    slack = near * np.maximum(np.abs(first), np.abs(second)) + 1e-12
+    uneven = moving & ~even_hands(hands).all(axis=1)
+    unlike = moving & (np.abs(first - second) > slack)
+    turned = hands.phase * moving[:, None]
+    if not (uneven.any() or unlike.any() or np.abs(turned).max() > 0.01):
+        return Turning(first)
+
+    odd = uneven | unlike | (np.abs(turned).max(axis=1) > 0.01)
+    pair = most_odd(hands, odd)
+    seen = hands.seen[:FEW, pair]
+    form = form_of(seen) or form_of(seen / hands.length[pair].max())
+    if form is not None:
+        said = pairs_named(np.flatnonzero(odd)).capitalize()
+        finding = Finding("pairs", f"{said}: {form.words}.", pair=pair)
+        speeds = np.abs(hands.speed[:, form.right or 0])
+        known = form.right is not None
+        even = known and not uneven.any()
+        return Turning(speeds, (finding,), even, known)
+    if uneven.any():
+        return Turning(first, (not_even(hands, pair),), False, False)
+    if unlike.any():
+        finding, speeds = mixed_angles(hands, layout, unlike, near)
+        return Turning(speeds, (finding,))
+    return Turning(first, (position_0(hands, layout),))
+
+
+def even_hands(hands: Hands) -> np.ndarray:
+    """Tell which hands turn by the same angle from position to position."""
+    seen = hands.seen[:STEPS]
+    positions = np.arange(len(seen)).reshape(-1, 1, 1)
+    due = np.exp(1j * (hands.phase + positions * hands.speed))
+    sizes = np.maximum(np.abs(seen), 1e-9)
+    return np.all(np.abs(seen / sizes - due) <= EVEN, axis=0)
+
+
+def most_odd(hands: Hands, odd: np.ndarray) -> int:
+    """Return the pair, of the odd ones, whose hands differ most."""
+    first, second = np.moveaxis(hands.seen[:FEW], -1, 0)
+    apart = np.abs(first - second).max(axis=0)
+    return int(np.where(odd, apart + 1, 0).argmax())
+
+
+def form_of(seen: np.ndarray) -> Form | None:
+    """Name what a pair does, from its two hands at the first positions.
+
+    Args:
+        seen: `[positions, 2]`, complex, of length 1 if it were turned.
+    """
+    numbers = np.abs([seen[1].real, seen[1].imag]).clip(0, 1).ravel()
+    positions = np.arange(len(seen))
+    for speed in (*np.arccos(numbers), *np.arcsin(numbers)):
+        cosine, sine = np.cos(positions * speed), np.sin(positions * speed)
+        for form in FORMS:
+            for sign in (1, -1):
+                first, second = form.hands(cosine, sign * sine)
+                off = np.abs(seen[:, 0] - first) + np.abs(seen[:, 1] - second)
+                if off.max() < EVEN and speed > 0.01:
+                    return form
+    return None
+
+
+def not_even(hands: Hands, pair: int) -> Finding:
+    """Describe a pair that turns by another angle from place to place."""
+    numbers = cosine_and_sine(hands.seen[:STEPS, pair, 0])
+    if numbers is not None:
+        words = (
+            f"Cosines and sines are of different angles: in pair {pair} of"
+            f" {plain(numbers[0], 4)} and {plain(numbers[1], 4)} per position."
+        )
+        return Finding("layout", words, pair=pair)
+    angles = np.unwrap(np.angle(hands.seen[:STEPS, pair, 0]))
+    steps = ", ".join(plain(step, 3) for step in np.diff(angles))
+    words = (
+        "Scores do not depend on the offset alone: from position 0 to 3, pair"
+        f" {pair} turns by {steps}."
+    )
+    return Finding("scores", words, 0, pair)
+
+
+def cosine_and_sine(seen: np.ndarray) -> tuple[float, float] | None:
+    """Return the angles per position of a hand's cosine and of its sine.
+
+    Args:
+        seen: The hand at the first positions, complex.
+
+    Returns:
+        None if they are no such waves.
+    """
+    positions = np.arange(len(seen))
+    one = float(np.arccos(np.clip(seen[1].real, -1, 1)))
+    other = float(np.arcsin(np.clip(seen[1].imag, -1, 1)))
+    due = np.cos(positions * one) + 1j * np.sin(positions * other)
+    return (one, other) if np.abs(seen - due).max() < EVEN else None
+
+
+def mixed_angles(
+    hands: Hands, layout: Layout, unlike: np.ndarray, near: float
+) -> tuple[Finding, np.ndarray]:
+    """Name pairs whose two columns turn by different angles.
+
+    Returns:
+        The finding, and the speeds in the order in which they are laid out.
+    """
+    speeds = np.abs(hands.speed)
+    pair = int(
+        np.where(unlike, np.abs(speeds[:, 0] - speeds[:, 1]), 0).argmax()
+    )
+    one, other = layout.pairs[pair]
+    words = (
+        f"columns {one} and {other}, which are a pair, turn by"
+        f" {plain(speeds[pair, 0], 4)} and {plain(speeds[pair, 1], 4)}"
+    )
+    by_column = np.zeros(int(layout.pairs.max()) + 1)
+    by_column[layout.pairs] = speeds
+    by_column = by_column[int(layout.pairs.min()) :]
+    angles = {
+        "half": by_column.reshape(2, -1),
+        "interleaved": by_column.reshape(-1, 2).T,
+    }
+    for name, (firsts, seconds) in angles.items():
+        if np.all(np.abs(firsts - seconds) <= near * firsts + 1e-12):
+            words = (
+                f"The pairs are {layout.name}, the angles are laid out"
+                f" {name}: {words}."
+            )
+            return Finding("layout", words, pair=pair), firsts
+    words = f"Angles differ within a pair: {words}."
+    return Finding("layout", words, pair=pair), speeds[:, 0]
+
+
+def position_0(hands: Hands, layout: Layout) -> Finding:
+    """Say by how much position 0 turns, which should leave x as it is."""
+    moving = ~layout.still
+    phase, speed = hands.phase[moving, 0], hands.speed[moving, 0]
+    pair = int(np.flatnonzero(moving)[np.abs(phase).argmax()])
+    slowest = np.argmin(np.abs(speed))
+    start = phase[slowest] / speed[slowest]
+    later = np.abs(np.exp(1j * (phase - start * speed)) - 1).max()
+    if later < EVEN and abs(start) < 10_000:
+        first = plain(start, 3)
+        words = (
+            f"Position 0 is turned as position {first} should be, 1 as"
+            f" {plain(start + 1, 3)}, and so on: they count from {first}."
+        )
+        return Finding("position 0", words, 0, pair)
+    if np.abs(np.exp(1j * (phase - phase[0])) - 1).max() < EVEN:
+        words = f"Position 0 turns each pair by {plain(phase[0], 4)}."
+        if abs(abs(phase[0]) - np.pi) < EVEN:
+            words = "Position 0 negates x: the cosines have the wrong sign."
+        return Finding("position 0", words, 0, pair)
+    words = f"Position 0 turns pair {pair} by {plain(np.abs(phase).max(), 4)}."
+    return Finding("position 0", words, 0, pair)
+
+
+def directions(speeds: np.ndarray, exact: np.ndarray) -> list[Finding]:
+    """Find pairs that turn against most others.
+
+    Args:
+        speeds: As they were seen.
+        exact: As they are; of half a turn or more one does not see the sign.
+    """
+    usual = np.sign(np.median(np.sign(speeds[speeds != 0])))
+    against = np.flatnonzero((np.sign(speeds) == -usual) & (exact < np.pi))
+    if not len(against):
+        return []
+    words = f"Against the others turn: {pairs_named(against)}."
+    return [Finding("pair", words, pair=int(against[0]))]
+
+
+def still_pairs(layout: Layout, exact: np.ndarray) -> list[Finding]:
+    """Find pairs that stand still and should not.
+
+    Args:
+        layout: Of the pairs.
+        exact: Their speeds; whole turns are not seen.
+    """
+    if len(layout.pairs) == 1 and layout.width >= 8:
+        words = "Only one pair turns: have the speeds become whole numbers?"
+        return [Finding("pair", words, pair=0)]
+    return [
+        Finding(
+            "pair",
+            f"Pair {pair} (columns {one}, {other}) stands still.",
+            pair=int(pair),
+        )
+        for pair, (one, other) in enumerate(layout.pairs)
+        if layout.still[pair] and exact[pair] < np.pi
+    ]
+
+
+def no_pairs(matrices: np.ndarray, mixed: np.ndarray) -> Finding:
+    """Say why the columns do not turn in pairs.
+
+    Args:
+        matrices: What the first positions make of each column.
+        mixed: Columns that are mixed with more than one other.
+    """
+    if len(mixed):
+        words = f"Columns {listed(mixed)} are mixed with more than one other."
+        return Finding("pairs", words, column=int(mixed[0]))
+    kept = np.diagonal(matrices, axis1=1, axis2=2)
+    if np.ptp(kept, axis=0).max() < 1e-6:
+        return Finding("pairs", "Nothing turns, whatever the position.")
+    column = int(np.ptp(kept, axis=0).argmax())
+    words = (
+        f"No column is mixed with another; column {column} only changes its"
+        " size: the sines are missing."
+    )
+    return Finding("pairs", words, column=column)
+
+
+def left_alone(
+    matrices: np.ndarray, layout: Layout, near: float
+) -> list[Finding]:
+    """Find columns that do not turn, and yet are changed."""
+    kept = np.diagonal(matrices, axis1=1, axis2=2).copy()
+    kept[:, layout.pairs[~layout.still]] = 1
+    changed = np.abs(kept - 1).max(axis=0) > max(1e-4, near)
+    if not changed.any():
+        return []
+    column = int(changed.argmax())
+    factor = kept[np.abs(kept[:, column] - 1).argmax(), column]
+    words = (
+        f"Columns {listed(np.flatnonzero(changed))} do not turn and should"
+        f" stay as they are; they change by {plain(factor, 4)}."
+    )
+    return [Finding("lengths", words, column=column)]
+
+
+def lengths(
+    hands: Hands, layout: Layout, near: float, due: float, asked: bool
+) -> list[Finding]:
+    """Find pairs whose length is changed otherwise than it should be.
+
+    Args:
+        hands: That were seen.
+        layout: Of the pairs.
+        near: By how much, relatively, they may be off.
+        due: The factor by which lengths should change.
+        asked: Whether that factor is asked for, by a config.
+    """
+    moving = np.flatnonzero(~layout.still)
+    slack = max(1e-4, 2 * near)
+    sizes = np.abs(hands.seen[:, moving]).max(axis=2)
+    drift = np.abs(sizes / sizes[0] - 1)  # [positions, pairs]
+    if drift.max() > slack:
+        position, place = np.argwhere(drift > slack)[0]
+        factor = plain(sizes[position, place] / sizes[0, place], 5)
+        words = (
+            f"Lengths change with the position: in pair {moving[place]} by"
+            f" {factor} at position {position}."
+        )
+        return [Finding("lengths", words, int(position), int(moving[place]))]
+    length = np.median(sizes[:FEW], axis=0)
+    off = np.abs(length - due) > slack
+    if not off.any():
+        return []
+    factor = float(np.median(length[off]))
+    said = f"Lengths change by {plain(factor, 5)}"
+    if abs(factor - 1) <= slack:
+        said = "Lengths do not change"
+    if not off.all() or np.ptp(length) > slack * factor:
+        said += f" in {pairs_named(moving[off])}"
+    else:
+        said += known_factor(factor, layout.pairs.size)
+    if asked:
+        said += f", where the config asks for {plain(due, 5)}"
+        if abs(factor - due**2) <= slack:
+            said += ": it is applied twice"
+    return [Finding("lengths", said + ".", pair=int(moving[off.argmax()]))]
+
+
+def known_factor(factor: float, width: int) -> str:
+    """Say where a factor of lengths is known from, or nothing."""
+    scaling = round(np.exp(10 * (min(factor, 2) - 1)))
+    if scaling > 1 and abs(0.1 * np.log(scaling) + 1 - factor) < 1e-4:
+        return f", YaRN's attention factor for scaling by {scaling}"
+    if abs(factor / width**0.5 - 1) < 1e-3:
+        return f", the square root of {width} columns"
+    if abs(factor * width**0.5 - 1) < 1e-3:
+        return f", 1 over the square root of {width} columns"
+    return ""
