@@ -4,14 +4,16 @@ The encoding is built in notebook 02 first, and its speed in 10; notebook 01
 introduces the rest. Importing this never imports TensorFlow.
 """
 
+import math
 import os
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
 from inspect import isroutine
 from io import BytesIO
 from numbers import Integral, Real
+from reprlib import repr as shortened
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,9 +22,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
+BASE = 32  # positions are written in digits of this base
+STRIP = 4096  # columns filled at a time: a wide block would want much memory
 MAX_ENTRIES = 2**31  # 16 GiB of float64; more is likelier a slip than a wish
-BLOCK = 48  # rows made by one multiplication; fixed, so rows never change
-CHAIN = 16 * BLOCK  # rows after which the turn is computed anew
+MAX_POSITION = 2**38  # up to there, rows are right to 1e-4
 
 
 def angular_frequencies(
@@ -39,25 +42,23 @@ def angular_frequencies(
 
     Returns:
         float64 array of shape `[(d_model + 1) // 2]`, in radians per
-        position; pair 0 has 1.
+        position; pair 0 has 1, and no pair has more.
 
     Raises:
         TypeError: If `d_model` is not an integer.
         ValueError: If `d_model` is below 1, or `max_wavelength` is not a
-            finite number above 1e-99.
+            finite number of at least 1.
     """
     _check_size("d_model", d_model, 1)
-    try:
-        real = isinstance(max_wavelength, Real) and max_wavelength is not True
-        wavelength = float(max_wavelength) if real else 0.0
-    except OverflowError:  # an integer of more than 308 digits
-        wavelength = np.inf
-    if not 1e-99 < wavelength < np.inf:
+    number = isinstance(max_wavelength, Real) and max_wavelength is not True
+    if not number or not 1 <= max_wavelength < math.inf:
         raise ValueError(
-            "max_wavelength must be a positive finite number (above 1e-99),"
+            "max_wavelength must be a finite number of at least 1,"
             f" not {max_wavelength!r}"
         )
-    return wavelength ** (-np.arange(0, d_model, 2) / d_model)
+    powers = -np.arange(0, d_model, 2) / d_model
+    with np.errstate(under="ignore"):  # the slowest may be hardly a number
+        return float(max_wavelength) ** powers
 
 
 def position_encoding(
@@ -72,14 +73,17 @@ def position_encoding(
 
     Entry `[p, 2i]` is `sin(p * w_i)` and entry `[p, 2i + 1]` is
     `cos(p * w_i)`, with `w_i = max_wavelength ** (-2 * i / d_model)`:
-    Vaswani et al. 2017, section 3.5. Each block of rows is the first one,
-    turned by one complex multiplication (notebook 10).
+    Vaswani et al. 2017, section 3.5. Sines are taken for a few rows only;
+    the others are turned from those (notebook 10). The row of a position
+    is the same to the last bit in every table that holds it.
 
     Args:
         seq_len: Number of rows, one per position. May be 0.
         d_model: Number of columns. If odd, the last one is a sine.
         max_wavelength: The paper's 10 000, in positions per radian.
-        start_index: Position of the first row.
+        start_index: Position of the first row. The last one must lie below
+            2**38: up to there a row is off by less than 1e-4, since its
+            angles are rounded, and further out it may be off by more.
         dtype: float64 or float32. Angles are float64 in either case.
 
     Returns:
@@ -88,15 +92,18 @@ def position_encoding(
     Raises:
         TypeError: If a size or `start_index` is not an integer.
         ValueError: If one of these is too small or too large,
-            `max_wavelength` is not a finite number above 1e-99, or `dtype`
-            is another one.
+            `max_wavelength` is not a finite number of at least 1, or
+            `dtype` is another one.
     """
     _check_table(seq_len, d_model, start_index)
     if dtype is None or dtype not in (np.dtype("f4"), np.dtype("f8")):
         raise ValueError(f"dtype must be float32 or float64, not {dtype!r}")
-    frequencies = angular_frequencies(d_model, max_wavelength)
     encoding = np.empty((seq_len, d_model), dtype)
-    _fill(encoding, int(start_index), frequencies)
+    frequencies = angular_frequencies(d_model, max_wavelength)
+    with np.errstate(under="ignore"):  # what is too small to store is 0
+        for left in range(0, d_model, STRIP):
+            pairs = frequencies[left // 2 : (left + STRIP) // 2]
+            _fill(encoding[:, left : left + STRIP], int(start_index), pairs)
     return encoding
 
 
@@ -111,72 +118,68 @@ def _check_table(seq_len: int, d_model: int, start_index: int) -> None:
     _check_size("seq_len", seq_len, 0)
     _check_size("start_index", start_index, 0)
     _check_size("d_model", d_model, 1)
-    if (entries := max(1, int(seq_len)) * int(d_model)) > MAX_ENTRIES:
+    entries = max(1, int(seq_len)) * int(d_model)
+    if entries > MAX_ENTRIES:
         raise ValueError(
             f"seq_len={seq_len} by d_model={d_model} is {entries:.1e} entries;"
             f" at most {MAX_ENTRIES:.1e} are built at once"
         )
-    if int(start_index) + int(seq_len) > 2**53:
+    if int(start_index) + int(seq_len) > MAX_POSITION:
         raise ValueError(
-            f"start_index={start_index} leads to positions past 2**53,"
-            " which float64 cannot tell apart"
+            f"start_index={start_index} and seq_len={seq_len} lead past"
+            " position 2**38, where rows may be off by more than 1e-4"
         )
 
 
 def _fill(encoding: np.ndarray, start: int, frequencies: np.ndarray) -> None:
-    """Fill a small table here, a large one in a thread for each core."""
-    cores = min(os.cpu_count() or 1, 8)  # each wants a first block of its own
+    """Fill a small table at once, a large one in a thread for each core."""
+    cores = min(os.cpu_count() or 1, 8)
     if cores == 1 or encoding.size < 2**20:
         _turn_blocks(encoding, start, frequencies)
         return
-    size = -(-len(encoding) // cores)  # rows of each share, rounded up
+    size = math.ceil(len(encoding) / cores)
 
     def fill_share(row: int) -> None:
         _turn_blocks(encoding[row : row + size], start + row, frequencies)
 
-    with ThreadPoolExecutor(cores) as pool:
-        list(pool.map(fill_share, range(0, len(encoding), size)))
+    try:
+        with ThreadPoolExecutor(cores) as pool:
+            list(pool.map(fill_share, range(0, len(encoding), size)))
+    except RuntimeError:  # no thread can be started: in a browser, at exit
+        _turn_blocks(encoding, start, frequencies)
 
 
-@np.errstate()  # at whose end NumPy's buffer size is what it was
 def _turn_blocks(
     encoding: np.ndarray, start: int, frequencies: np.ndarray
 ) -> None:
-    """Fill `encoding` with the rows for `start` and the positions after."""
-    np.setbufsize(512)  # a wide turn is read where it lies, not copied
-    # j * exp(-jx) = sin(x) + j cos(x): seen as floats, an interleaved row.
-    first_rows = 1j * _clock_hands(np.arange(BLOCK), frequencies)
-    turned = np.empty_like(first_rows, np.result_type(encoding, np.complex64))
-    for block, turn in _turns(start, start + len(encoding), frequencies):
-        rows = encoding[max(block - start, 0) : block - start + BLOCK]
-        whole = rows.size == 2 * turned.size  # not cut short, nor odd
-        out = rows.view(turned.dtype) if whole else turned
-        np.multiply(first_rows, turn, out=out, casting="same_kind")
-        if not whole:
-            floats = turned.view(rows.dtype)[max(start - block, 0) :]
-            rows[:] = floats[: len(rows), : rows.shape[1]]
+    """Fill `encoding` with the rows for `start` and the positions after.
 
-
-def _turns(
-    start: int, stop: int, frequencies: np.ndarray
-) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield the first position of each block, and the turn that leads there.
-
-    Turns are chained, and computed anew now and then: after 15
-    multiplications a hand is still of length 1 within 2e-15.
+    As in base ten, a position is a sum of ones, tens and hundreds (which
+    may be many), and the hand of a sum is the product of the hands. So
+    sines are taken for ones, tens and hundreds alone. A block is the ones,
+    turned by one hand; always the whole block, so that rows never change.
     """
-    step = _clock_hands(BLOCK, frequencies)
-    for anew in range(start - start % CHAIN, stop, CHAIN):
-        turn = _clock_hands(anew, frequencies)
-        for block in range(anew, min(anew + CHAIN, stop), BLOCK):
-            if block + BLOCK > start:
-                yield block, turn
-            turn = turn * step
+    stop, width = start + len(encoding), encoding.shape[1]
+    pair = np.result_type(encoding, np.complex64)  # two floats of the table
+    # j * exp(-jx) = sin(x) + j cos(x): seen as floats, an interleaved row.
+    ones = 1j * _hands(np.arange(BASE), frequencies)
+    tens = _hands(np.arange(0, min(stop, BASE**2), BASE), frequencies)
+    for hundred in range(start - start % BASE**2, stop, BASE**2):
+        turns = tens * _hands(hundred, frequencies)
+        if start <= hundred <= stop - BASE**2 and width % 2 == 0:
+            rows = encoding[hundred - start :][: BASE**2]
+            blocks = rows.view(pair).reshape(BASE, BASE, -1)
+            np.multiply(turns[:, np.newaxis], ones, out=blocks)
+            continue
+        for ten, turn in enumerate(turns):
+            first = hundred + ten * BASE
+            low, high = max(first, start), min(first + BASE, stop)
+            if low < high:  # cut out what is wanted
+                block = (turn * ones).view(float)[low - first :, :width]
+                encoding[low - start : high - start] = block[: high - low]
 
 
-def _clock_hands(
-    positions: np.ndarray | int, frequencies: np.ndarray
-) -> np.ndarray:
+def _hands(positions: np.ndarray | int, frequencies: np.ndarray) -> np.ndarray:
     """exp(-j * position * frequency), as complex128."""
     angles = np.multiply.outer(positions, frequencies)
     hands = np.empty(angles.shape, np.complex128)
@@ -277,7 +280,7 @@ def check(
         except Exception:  # the reader's own
             answer = None
     elif inputs is not None and answer is not ...:
-        trouble.words = f"Give a function, not {answer!r}."
+        trouble.words = f"Give a function, not {shortened(answer)}."
     elif isroutine(answer):
         answer = trouble.watch(answer)
 

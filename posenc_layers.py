@@ -4,27 +4,55 @@ Notebook 04 builds drafts of all three. Fixed tables come from
 `posenc_helpers.position_encoding`, which notebook 02 builds.
 """
 
-from numbers import Integral
+from operator import index
 from typing import Any
 
 import keras
-import tensorflow as tf
 from keras import ops
+
+if keras.backend.backend() != "tensorflow":
+    raise ImportError(
+        "posenc_layers needs Keras on TensorFlow, not on"
+        f" {keras.backend.backend()}: set the environment variable"
+        " KERAS_BACKEND to tensorflow before Keras is imported."
+    )
+
+import tensorflow as tf
 
 from posenc_helpers import angular_frequencies, position_encoding
 
 Tensor = Any  # or an array: whatever Keras takes for a tensor
 Shape = tuple[int | None, ...]
 
+# A float of these types holds every whole number up to here.
+WHOLE_UP_TO = {"bfloat16": 2**8, "float16": 2**11, "float32": 2**24}
+
 registered = keras.saving.register_keras_serializable(package="posenc")
 
 
 def _positive_int(name: str, value: object) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    """The value as an integer of Python's; an error if it is none."""
+    try:
+        number = index(value)  # takes NumPy's integers too
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool):
         raise TypeError(f"{name} must be an integer, not {value!r}")
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1, not {value}")
-    return int(value)
+    if number < 1:
+        raise ValueError(f"{name} must be at least 1, not {number}")
+    return number
+
+
+def _true_or_false(name: str, value: object) -> bool:
+    if value not in (True, False):
+        raise TypeError(f"{name} must be True or False, not {value!r}")
+    return bool(value)
+
+
+def _dtype_name(inputs: object) -> str:
+    """The name of a tensor's or array's dtype; of another object, its type."""
+    dtype = getattr(inputs, "dtype", type(inputs).__name__)
+    return getattr(dtype, "name", dtype)
 
 
 def _sinusoids(shape: tuple[int, int], dtype: str | None = None) -> Tensor:
@@ -33,34 +61,45 @@ def _sinusoids(shape: tuple[int, int], dtype: str | None = None) -> Tensor:
 
 
 class _PositionLayer(keras.Layer):
-    """Turns away input that Keras would misread or silently convert."""
+    """Says in words what is wrong with input that Keras would misread."""
 
-    kind, rank = "int", 2
-    wanted = "word ids, integers of shape [batch, seq_len]"
+    wanted: str  # what the inputs should be
+    dtypes: tuple[str, ...]  # parts of the names of the dtypes that they have
+    rank: int  # how many axes they have
+    to_have: str  # the dtype to convert others to
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        # Keras would cast float inputs to the dtype of the results: ids would
+        # lose digits, and embeddings are wanted for their shape alone.
+        self.autocast = False
 
     def __call__(self, inputs: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         # Not in `call`: Keras stops at the numbers of a list before that.
-        if advice := self._advice(inputs):
+        advice = self._advice(inputs)
+        if advice:
             raise ValueError(f"{self.name} takes {self.wanted}. {advice}")
         return super().__call__(inputs, *args, **kwargs)
 
     def _advice(self, inputs: Tensor) -> str:
-        dtype = getattr(inputs, "dtype", type(inputs).__name__)
-        dtype = getattr(dtype, "name", dtype)
+        """What to do with inputs that do not fit; nothing if they do."""
+        dtype = _dtype_name(inputs)
         if dtype.startswith(("str", "bytes", "object")):
             wish = "keras.layers.TextVectorization makes ids of text"
             return f"This is {dtype}: {wish}."
         if not hasattr(inputs, "dtype"):
             return f"This is a {dtype}: use keras.ops.convert_to_tensor first."
+        # Keras's ragged tensors have `ragged`, TensorFlow's `ragged_rank`.
         if getattr(inputs, "ragged", hasattr(inputs, "ragged_rank")):
             wish = "call .to_tensor(), and keras.Input without ragged=True"
             return f"This is ragged: {wish}."
-        if self.kind not in dtype:
-            wish = f"cast it, or keras.Input(dtype='{self.kind}32')"
-            return f"This is {dtype}: {wish}."
+        if not any(part in dtype for part in self.dtypes):
+            return f"This is {dtype}: cast it to {self.to_have}."
         shape = tuple(inputs.shape)
-        fits = len(shape) == self.rank
-        return "" if fits else f"This has shape {shape}: add or drop an axis."
+        if len(shape) != self.rank:
+            return f"This has shape {shape}: add or drop an axis."
+        return ""
 
 
 @registered
@@ -79,18 +118,20 @@ class PositionEmbeddingLayer(_PositionLayer):
         **kwargs: As for every `keras.Layer`: `name`, `dtype`, ...
 
     Call arguments:
-        inputs: Integer tensor of shape `[batch, seq_len]`.
+        inputs: Integer tensor of shape `[batch, seq_len]`. Whole numbers
+            in a float tensor will do, since a `keras.Sequential` without
+            `keras.Input` makes floats of the ids before its first layer.
 
     Returns:
         Tensor of shape `[batch, seq_len, output_dim]`.
 
     Raises:
-        ValueError: If the input is longer than the table, or no tensor of
-            ids. `tf.errors.InvalidArgumentError` if the length is known
-            only when a graph runs, or if an id is not in the table; under
-            XLA (`jit_compile=True`) an id past the table silently reads
-            its last row instead, and a negative one counts from its end,
-            as far as row 0.
+        ValueError: If the input is longer than the table, holds an id that
+            is not in the table, or is no tensor of ids. It is
+            `tf.errors.InvalidArgumentError` where length or ids are known
+            only when a graph runs. Under XLA (`jit_compile=True`) an id
+            past the table silently reads its last row instead, and a
+            negative one counts from its end, as far as row 0.
 
     Example:
     >>> layer = PositionEmbeddingLayer(5, vocab_size=10, output_dim=6)
@@ -98,12 +139,15 @@ class PositionEmbeddingLayer(_PositionLayer):
     TensorShape([2, 5, 6])
 
     References:
-        Gehring et al. 2017, "Convolutional sequence to sequence learning",
-        section 3.1. Class after "The transformer positional encoding layer
-        in Keras, part 2", Machine Learning Mastery.
+        Gehring et al. 2017, "Convolutional sequence to sequence learning".
+        Class after "The transformer positional encoding layer in Keras,
+        part 2", Machine Learning Mastery.
     """
 
-    learned_words = learned_positions = True
+    wanted = "word ids, integers of shape [batch, seq_len]"
+    dtypes = ("int", "float")
+    rank = 2
+    to_have = "int32"
 
     def __init__(
         self,
@@ -118,11 +162,13 @@ class PositionEmbeddingLayer(_PositionLayer):
         self.sequence_length = length
         self.vocab_size = _positive_int("vocab_size", vocab_size)
         self.output_dim = _positive_int("output_dim", output_dim)
-        self.mask_zero = mask_zero
-        self.supports_masking = True
+        self.mask_zero = _true_or_false("mask_zero", mask_zero)
+        # `PositionEmbeddingFixedWeights` sets these two otherwise.
+        self.learned_words = True
+        self.learned_positions = True
 
     def build(self, input_shape: Shape) -> None:
-        self.compute_output_shape(input_shape)
+        self._refuse_longer(input_shape[1])
         self.word_table = self._add_table(
             "word_table", self.vocab_size, self.learned_words
         )
@@ -143,45 +189,70 @@ class PositionEmbeddingLayer(_PositionLayer):
         )
 
     def call(self, inputs: Tensor) -> Tensor:
-        self.compute_output_shape(inputs.shape)
-        ids = self._checked(inputs)
+        self._refuse_longer(inputs.shape[1])
+        ids = self._checked_ids(inputs)
         words = ops.take(self.word_table, ids, axis=0)
         size = (ops.shape(ids)[1], self.output_dim)
         positions = ops.slice(self.position_table, (0, 0), size)
         return ops.cast(words + positions, self.compute_dtype)
 
-    def _checked(self, inputs: Tensor) -> Tensor:
-        """The ids; an error if they do not fit, known only at run time."""
-        ids = ops.cast(inputs, "int64")
-        low, high = tf.reduce_min(ids), tf.reduce_max(ids)
-        length = tf.shape(ids)[1]
-        fits = (low >= 0) & (high < self.vocab_size)
-        fits &= length <= self.sequence_length
-        message = (
-            f"ids must be below vocab_size={self.vocab_size}, not negative, at"
-            f" most sequence_length={self.sequence_length} in a row; lowest,"
-            " highest and number in a row are"
+    def _advice(self, inputs: Tensor) -> str:
+        dtype = _dtype_name(inputs)
+        if self.vocab_size > WHOLE_UP_TO.get(dtype, self.vocab_size):
+            return (
+                f"This is {dtype}, too coarse for vocab_size="
+                f"{self.vocab_size}: begin with keras.Input(dtype='int32')."
+            )
+        return super()._advice(inputs)
+
+    def _refuse_longer(self, length: int | None) -> None:
+        """An error if the length of the input is known, and too large."""
+        if length is not None and length > self.sequence_length:
+            raise ValueError(
+                f"input of length {length} is longer than the position table:"
+                f" sequence_length={self.sequence_length}"
+            )
+
+    def _checked_ids(self, inputs: Tensor) -> Tensor:
+        """The ids as integers; an error if they are not in the table."""
+        wanted = (
+            "ids must be whole numbers, not negative and below"
+            f" vocab_size={self.vocab_size}"
         )
-        check = tf.debugging.Assert(fits, [message, low, high, length])
-        with tf.control_dependencies([check]):
+        if tf.executing_eagerly():
+            ids = ops.convert_to_numpy(inputs)
+            fits = (ids >= 0) & (ids < self.vocab_size) & (ids % 1 == 0)
+            if not fits.all():
+                raise ValueError(f"{wanted}; this is {ids[~fits][0]}")
+            return ops.cast(inputs, "int64")
+
+        # In a graph nothing is known yet: the check becomes a part of it.
+        ids = ops.cast(inputs, "int64")
+        fits = (ids >= 0) & (ids < self.vocab_size)
+        fits &= ops.cast(ids, inputs.dtype) == inputs
+        length = tf.shape(ids)[1]
+        fits = tf.reduce_all(fits) & (length <= self.sequence_length)
+        wanted += f", at most sequence_length={self.sequence_length} in a row"
+        found = [tf.reduce_min(inputs), tf.reduce_max(inputs), length]
+        told = [f"{wanted}; lowest, highest and number in a row are", *found]
+        check = tf.debugging.Assert(fits, told)
+        with tf.control_dependencies([check]):  # it waits for the check
             return tf.identity(ids)
 
     def compute_mask(self, inputs: Tensor, mask: Tensor = None) -> Tensor:
         return ops.not_equal(inputs, 0) if self.mask_zero else mask
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        length = input_shape[1]
-        if length is not None and length > self.sequence_length:
-            raise ValueError(
-                f"input of length {length} is longer than the position table:"
-                f" sequence_length={self.sequence_length}"
-            )
+        self._refuse_longer(input_shape[1])
         return (*input_shape, self.output_dim)
 
     def get_config(self) -> dict[str, Any]:
-        names = ("sequence_length", "vocab_size", "output_dim", "mask_zero")
-        own = {name: getattr(self, name) for name in names}
-        return super().get_config() | own
+        return super().get_config() | {
+            "sequence_length": self.sequence_length,
+            "vocab_size": self.vocab_size,
+            "output_dim": self.output_dim,
+            "mask_zero": self.mask_zero,
+        }
 
 
 @registered
@@ -206,8 +277,6 @@ class PositionEmbeddingFixedWeights(PositionEmbeddingLayer):
         Class after the tutorial that `PositionEmbeddingLayer` names.
     """
 
-    learned_positions = False
-
     def __init__(
         self,
         sequence_length: int,
@@ -220,7 +289,8 @@ class PositionEmbeddingFixedWeights(PositionEmbeddingLayer):
     ) -> None:
         sizes = (sequence_length, vocab_size, output_dim)
         super().__init__(*sizes, mask_zero, **kwargs)
-        self.learned_words = learned_words
+        self.learned_words = _true_or_false("learned_words", learned_words)
+        self.learned_positions = False
 
     def get_config(self) -> dict[str, Any]:
         return super().get_config() | {"learned_words": self.learned_words}
@@ -230,9 +300,14 @@ class PositionEmbeddingFixedWeights(PositionEmbeddingLayer):
 class SinePositionEncoding(_PositionLayer):
     """Position encoding alone, for embeddings of any length.
 
-    It adds nothing: write `x + SinePositionEncoding()(x)`. It has no
-    weights. Angles are float64, whatever the layer's dtype. A graph that
-    is traced for one shape and start makes the result once.
+    It adds nothing: `keras.layers.Add()([x, SinePositionEncoding()(x)])`
+    does, and passes on the mask that embeddings of padded text have. With
+    `x + SinePositionEncoding()(x)` the mask is lost and no one is told: an
+    operator gives a new tensor, and only layers pass masks on.
+
+    It has no weights. Angles are float64, whatever the layer's dtype. A
+    graph that is traced for one shape and start makes the result once, and
+    holds it.
 
     Args:
         max_wavelength: The paper's 10 000, in positions per radian.
@@ -241,10 +316,17 @@ class SinePositionEncoding(_PositionLayer):
     Call arguments:
         inputs: Float tensor of shape `[batch, seq_len, d_model]`, used for
             its shape alone. Only `d_model` must be known beforehand.
-        start_index: Position of the first row, an integer or a tensor.
+        start_index: Position of the first row: an integer, or a tensor or
+            variable that holds one. Where it is known only when a graph
+            runs, a negative one is not refused.
 
     Returns:
         Tensor of the shape of `inputs`.
+
+    Raises:
+        ValueError: If `inputs` are no such tensor, or `start_index` is
+            negative.
+        TypeError: If `start_index` is not one integer.
 
     Example:
     >>> SinePositionEncoding()(np.zeros((1, 20, 200))).shape
@@ -252,40 +334,60 @@ class SinePositionEncoding(_PositionLayer):
 
     References:
         Vaswani et al. 2017, "Attention is all you need", section 3.5.
-        Called like `keras_hub.layers.SinePositionEncoding`.
+        `max_wavelength` and `start_index` are as in
+        `keras_hub.layers.SinePositionEncoding`.
     """
 
-    kind, rank = "float", 3
     wanted = "embeddings, floats of shape [batch, seq_len, d_model]"
+    dtypes = ("float",)
+    rank = 3
+    to_have = "float32"
 
     def __init__(self, max_wavelength: float = 10_000, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         angular_frequencies(1, max_wavelength)  # raises if it is unfit
         self.max_wavelength = float(max_wavelength)
-        self.supports_masking = True
 
     def call(self, inputs: Tensor, start_index: int | Tensor = 0) -> Tensor:
-        batch, *size = inputs.shape
-        if size[0] is None or not isinstance(start_index, Integral):
-            rows = self._rows_by_formula(inputs, start_index)
+        length = inputs.shape[1]
+        start = self._start(start_index)
+        if length is not None and isinstance(start, int):
+            rows = self._rows_from_table(inputs, start)
         else:
-            shape = (1 if batch is None else batch, *size)
-            rows = self._rows_from_table(shape, start_index)
+            rows = self._rows_by_formula(inputs, start)
         if rows.shape == inputs.shape:
             return rows
         return ops.broadcast_to(rows, ops.shape(inputs))
 
-    def _rows_from_table(self, shape: Shape, start: int) -> Tensor:
-        with tf.init_scope():  # a graph then reads them, and makes none
-            rows = position_encoding(
-                *shape[1:],
-                max_wavelength=self.max_wavelength,
-                start_index=start,
+    def _start(self, start_index: int | Tensor) -> int | Tensor:
+        """The first position: an integer, or a tensor if it is not known."""
+        start = tf.convert_to_tensor(start_index)
+        if not start.dtype.is_integer or start.shape.rank != 0:
+            raise TypeError(
+                f"start_index must be one integer, not {start_index!r}"
             )
-            rows = ops.cast(rows, self.compute_dtype)
-            return ops.broadcast_to(rows, shape)
+        value = tf.get_static_value(start)
+        if value is None:
+            return start
+        if value < 0:
+            raise ValueError(f"start_index must be at least 0, not {value}")
+        return int(value)
 
-    def _rows_by_formula(self, inputs: Tensor, start: Tensor) -> Tensor:
+    def _rows_from_table(self, inputs: Tensor, start: int) -> Tensor:
+        """For a length that is known: NumPy makes the rows."""
+        batch, length, d_model = inputs.shape
+        rows = position_encoding(
+            length,
+            d_model,
+            max_wavelength=self.max_wavelength,
+            start_index=start,
+        )
+        with tf.init_scope():  # once for a graph, and not each time it runs
+            rows = ops.cast(rows, self.compute_dtype)
+            return ops.broadcast_to(rows, (batch or 1, length, d_model))
+
+    def _rows_by_formula(self, inputs: Tensor, start: int | Tensor) -> Tensor:
+        """For a length that only a running graph knows (see notebook 04)."""
         length, d_model = ops.shape(inputs)[1], inputs.shape[2]
         frequencies = angular_frequencies(d_model, self.max_wavelength)
         positions = ops.cast(ops.arange(length), "float64")

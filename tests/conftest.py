@@ -2,11 +2,12 @@
 
 import io
 import json
-import sys
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
 
+import handouts
 import matplotlib.pyplot as plt
 import nbformat
 import numpy as np
@@ -15,9 +16,6 @@ from hypothesis import settings
 from matplotlib.figure import Figure
 
 from posenc_helpers import plot_matrix
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "workshop"))
-import handouts
 
 # The same examples each time, and no stopwatch: a busy machine is no bug.
 settings.register_profile("series", deadline=None, derandomize=True)
@@ -34,6 +32,18 @@ def published() -> dict:
     return json.loads((TESTS / "published_values.json").read_text())
 
 
+def listed_in_readme() -> list[tuple[str, str, str, str]]:
+    """Title, file, minutes, and "yes" or "no" to TensorFlow, in its order."""
+    row = r"\| \[(.+)\]\(notebooks/(.+)\) \|.*\| (\d+) \| (no|yes) \|"
+    return re.findall(row, (ROOT / "README.md").read_text())
+
+
+def cells_of(notebook: str) -> list[nbformat.NotebookNode]:
+    """The cells of a notebook, named without its folder and ending."""
+    path = ROOT / "notebooks" / f"{notebook}.ipynb"
+    return nbformat.read(path, as_version=4).cells
+
+
 def run_cells(notebook: str, *cell_ids: str, **given: object) -> dict:
     """Run the named cells of a notebook; return the names they define.
 
@@ -41,12 +51,27 @@ def run_cells(notebook: str, *cell_ids: str, **given: object) -> dict:
     out of the notebook itself, never out of a copy. `given` are names
     that the cells expect from cells that are left out.
     """
-    path = ROOT / "notebooks" / f"{notebook}.ipynb"
-    cells = {c.id: c for c in nbformat.read(path, as_version=4).cells}
-    namespace: dict = dict(given)
+    cells = {cell.id: cell for cell in cells_of(notebook)}
+    namespace = dict(given)
     for cell_id in cell_ids:
         exec(cells[cell_id].source, namespace)
     return namespace
+
+
+def run_up_to(notebook: str, last_cell: str, **given: object) -> dict:
+    """Run a notebook's code up to a cell, that one included.
+
+    Exercises stay open and solutions are left out, as a reader who
+    skips them would have it.
+    """
+    namespace = dict(given)
+    for cell in cells_of(notebook):
+        tags = cell.metadata.get("tags", ())
+        if cell.cell_type == "code" and "solution" not in tags:
+            exec(cell.source, namespace)
+        if cell.id == last_cell:
+            return namespace
+    raise KeyError(f"{notebook} has no cell {last_cell}")
 
 
 def figure_of(notebook: str, *cells: str, **given: object) -> Figure:
@@ -69,30 +94,15 @@ def assert_replies(check: Callable, answers: Iterable, begin: str) -> None:
         assert said.getvalue().startswith(begin), answer
 
 
-def run_up_to(notebook: str, last_cell: str, **given: object) -> dict:
-    """Run a notebook's code up to a cell, that one included.
-
-    Exercises stay open and solutions are left out, as a reader who
-    skips them would have it.
-    """
-    path = ROOT / "notebooks" / f"{notebook}.ipynb"
-    namespace: dict = dict(given)
-    for cell in nbformat.read(path, as_version=4).cells:
-        tags = cell.metadata.get("tags", ())
-        if cell.cell_type == "code" and "solution" not in tags:
-            exec(cell.source, namespace)
-        if cell.id == last_cell:
-            return namespace
-    raise KeyError(f"{notebook} has no cell {last_cell}")
-
-
 @pytest.fixture(scope="module")
 def browser() -> Iterator:
-    """The system's browser; the tests that want one skip without it."""
-    opened = handouts.open_browser()
+    """The system's browser; the tests that want one skip without it.
+
+    It is closed with the module: its event loop would disturb those of the
+    notebooks.
+    """
     try:
-        yield opened.__enter__()
+        with handouts.open_browser() as opened:
+            yield opened
     except handouts.HandoutError as error:
         pytest.skip(str(error))
-    # Stopped with the module: its event loop would disturb the notebooks'.
-    opened.__exit__(None, None, None)

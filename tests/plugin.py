@@ -16,14 +16,12 @@ import pytest
 from nbval.plugin import IPyNbCell
 from PIL import Image
 
-# These train models or open a browser: first, so that no core ends alone.
-LONGEST_FIRST = ("test_handouts", "08_", "test_browser", "06_", "09_", "10_")
 # Pixels are compared on the system that the pictures are made on: elsewhere
 # another last digit can move one.
 COMPARE = (platform.system(), platform.machine()) == ("Linux", "x86_64")
+VARIES = {"timed", "trained"}  # tags of figures that differ from run to run
+IGNORED = "nbval-ignore-output"
 BOX = 8  # pixels, a millimeter: less than that is averaged away
-# Tags of figures that differ from run to run, and of what nbval skips.
-VARIES = {"timed", "trained", "nbval-ignore-output"}
 APART = 40  # of 255, in the mean color of any box
 
 
@@ -39,53 +37,103 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    def turn(item: pytest.Item) -> int:
-        starts = map(item.path.name.startswith, LONGEST_FIRST)
-        return next((n for n, yes in enumerate(starts) if yes), 99)
+    """Begin with the files that take long, so that no core ends alone."""
+    long = {item.path for item in items if takes_long(item)}
+    items.sort(key=lambda item: item.path not in long)
 
-    items.sort(key=turn)
+
+def takes_long(item: pytest.Item) -> bool:
+    """Whether a test opens a browser, or a cell trains or is timed."""
+    if isinstance(item, IPyNbCell):
+        return not VARIES.isdisjoint(tags_of(item.cell))
+    return "browser" in getattr(item, "fixturenames", ())
+
+
+def tags_of(cell: dict) -> list[str]:
+    return cell.metadata.get("tags", [])
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Compare the figures too, which nbval has made but does not look at."""
     result = yield
-    if COMPARE and isinstance(item, IPyNbCell) and is_compared(item.cell):
-        made = pictures(item.test_outputs or [])
-        if problem := difference(pictures(item.cell.outputs), made):
-            item.raise_cell_error("A figure differs", problem)
+    if isinstance(item, IPyNbCell) and IGNORED not in tags_of(item.cell):
+        compare_figures(item)
     return result
 
 
-def is_compared(cell: dict) -> bool:
-    """Whether a cell draws the same each time; timings and training vary."""
-    return VARIES.isdisjoint(cell.metadata.get("tags", ()))
-
-
-def pictures(outputs: list[dict]) -> list[str]:
-    """The PNG pictures among a cell's outputs, as base64 text."""
-    data = [output.get("data", {}) for output in outputs]
-    return [each["image/png"] for each in data if "image/png" in each]
-
-
-def difference(stored: list[str], made: list[str]) -> str:
-    """In words, how the pictures differ to the eye; empty if they do not."""
+def compare_figures(item: IPyNbCell) -> None:
+    """Fail if a cell's figures are not those that are stored."""
+    stored, made = figures(item.cell.outputs), figures(item.test_outputs)
     if len(stored) != len(made):
-        return f"{len(made)} pictures where {len(stored)} are stored"
-    for left, right in zip(map(boxes, stored), map(boxes, made), strict=True):
-        if left.shape != right.shape:
-            return f"{right.shape} boxes of pixels, stored {left.shape}"
-        apart = np.abs(left - right).max(axis=2)
-        y, x = np.unravel_index(apart.argmax(), apart.shape)
-        if apart[y, x] > APART:
-            return (
-                f"near pixel ({x * BOX}, {y * BOX}) the colors are"
-                f" {apart[y, x]:.0f} of 255 apart; {APART} would pass"
+        fail(item, f"{len(made)} pictures are drawn, {len(stored)} stored")
+    for before, now in zip(stored, made, strict=True):
+        if alt_text(before) != alt_text(now):
+            fail(
+                item, f"alt text: {alt_text(now)}\nstored: {alt_text(before)}"
             )
-    return ""
+        if is_compared(item.cell):
+            problem = difference(picture(before), picture(now))
+            if problem:
+                fail(item, f"{problem}\n{keep(item, before, now)}")
 
 
-def boxes(png: str) -> np.ndarray:
-    """A picture's mean colors: [boxes down, boxes across, RGB]."""
-    picture = Image.open(io.BytesIO(b64decode(png))).convert("RGB")
+def fail(item: IPyNbCell, problem: str) -> None:
+    item.raise_cell_error(
+        f"The figure of {item.cell.id} differs from the stored one",
+        f"{problem}\nIf it is right now, store it:"
+        f" uv run tools/store_notebooks.py notebooks/{item.path.name}",
+    )
+
+
+def is_compared(cell: dict) -> bool:
+    """Whether a cell draws the same pixels each time, on this system."""
+    return COMPARE and VARIES.isdisjoint(tags_of(cell))
+
+
+def figures(outputs: list[dict]) -> list[dict]:
+    """Those of a cell's outputs that have a picture."""
+    return [each for each in outputs if "image/png" in each.get("data", {})]
+
+
+def alt_text(output: dict) -> str:
+    return output["metadata"].get("image/png", {}).get("alt", "")
+
+
+def png(output: dict) -> bytes:
+    return b64decode(output["data"]["image/png"])
+
+
+def picture(output: dict) -> Image.Image:
+    return Image.open(io.BytesIO(png(output))).convert("RGB")
+
+
+def keep(item: IPyNbCell, before: dict, now: dict) -> str:
+    """Write both pictures to look at, and say where they are."""
+    folder = item.config.rootpath / "artifacts"
+    folder.mkdir(exist_ok=True)
+    name = f"{item.path.stem}-{item.cell.id}"
+    (folder / f"{name}-stored.png").write_bytes(png(before))
+    (folder / f"{name}-now.png").write_bytes(png(now))
+    return f"Look at artifacts/{name}-stored.png and {name}-now.png."
+
+
+def difference(stored: Image.Image, made: Image.Image) -> str:
+    """In words, how pictures differ to the eye; empty if they do not."""
+    if stored.size != made.size:
+        return "{} x {} pixels, stored {} x {}".format(
+            *made.size, *stored.size
+        )
+    apart = np.abs(boxes(stored) - boxes(made)).max(axis=2)
+    y, x = np.unravel_index(apart.argmax(), apart.shape)
+    if apart[y, x] <= APART:
+        return ""
+    return (
+        f"near pixel ({x * BOX}, {y * BOX}) the colors are"
+        f" {apart[y, x]:.0f} of 255 apart; {APART} would pass"
+    )
+
+
+def boxes(picture: Image.Image) -> np.ndarray:
+    """A picture's mean colors: `[boxes down, boxes across, RGB]`."""
     return np.asarray(picture.reduce(BOX), float)

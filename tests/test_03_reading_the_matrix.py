@@ -1,37 +1,52 @@
-"""Notebook 03: what it measures, moves and draws."""
-
-import io
-from base64 import b64decode
+"""Notebook 03: what it measures, moves and draws, and its exercises."""
 
 import matplotlib.pyplot as plt
 import mpmath
-import nbformat
 import numpy as np
 import pytest
-from conftest import ROOT, run_cells, run_up_to
-from PIL import Image
+from conftest import assert_replies, run_up_to
 
 import posenc_helpers
 from posenc_helpers import position_encoding
 
-NOTEBOOK = "03_reading_the_matrix"
+NAME = "03_reading_the_matrix"
 
 
 @pytest.fixture(scope="module")
 def read():
-    """The notebook's names, and its figures by what they are called."""
-    path = ROOT / "notebooks" / f"{NOTEBOOK}.ipynb"
-    cells = nbformat.read(path, as_version=4).cells
-    names = [c.id for c in cells if c.id.startswith("figure-")]
-    names = [n for n in names if not n.endswith("-text")]
+    """The notebook's names, and its figures in their order."""
     drawn = []
     with pytest.MonkeyPatch.context() as patch, plt.rc_context():
         patch.setattr(
             posenc_helpers, "show", lambda fig, alt: drawn.append(fig)
         )
-        built = run_up_to(NOTEBOOK, "nav-end")
-        yield built, dict(zip(names, drawn, strict=True))
+        yield run_up_to(NAME, "nav-end"), drawn
         plt.close("all")
+
+
+@pytest.fixture
+def built(read) -> dict:
+    return read[0]
+
+
+def test_the_published_pictures_show_what_they_showed(read, published):
+    figures = published["figures"]
+    heatmaps, lines = read[1][0].axes, read[1][1].axes
+    shown = [ax.images[0].get_array() for ax in heatmaps if ax.images]
+    size = figures["heatmap_100x512"]
+    expected = position_encoding(size["seq_len"], size["d_model"])
+    np.testing.assert_allclose(shown[0], expected, atol=1e-12)
+    size = figures["heatmap_100x300_transposed"]
+    expected = position_encoding(size["seq_len"], size["d_model"]).T
+    np.testing.assert_allclose(shown[1], expected, atol=1e-12)
+    rows = figures["sinusoid_rows"]
+    expected = position_encoding(13, rows["d_model"])[:, 0:200:2]
+    for line, position in zip(lines[0].lines, rows["positions"], strict=True):
+        np.testing.assert_allclose(line.get_ydata(), expected[position])
+    size = figures["line_plot_20x200"]
+    expected = position_encoding(size["seq_len"], size["d_model"])
+    for line, column in zip(lines[1].lines, [0, 20, 40, 60], strict=True):
+        np.testing.assert_allclose(line.get_ydata(), expected[:, column])
 
 
 def exact_wavelength(i: int, d_model: int, n: int) -> float:
@@ -41,186 +56,132 @@ def exact_wavelength(i: int, d_model: int, n: int) -> float:
 
 
 @pytest.mark.parametrize(("d_model", "n"), [(4, 100), (64, 10_000), (512, 50)])
-def test_measured_wavelengths(d_model, n, read):
+def test_measured_wavelengths(d_model, n, built):
     matrix = position_encoding(60, d_model, max_wavelength=n)
     exact = [exact_wavelength(i, d_model, n) for i in range(d_model // 2)]
-    measured = read[0]["measured_wavelengths"](matrix)
+    measured = built["measured_wavelengths"](matrix)
     np.testing.assert_allclose(measured, exact, rtol=1e-9)
 
 
-def test_the_longest_wavelength_is_what_the_prose_says(read):
-    assert round(exact_wavelength(255, 512, 10_000), 2) == 60_611.48
-    assert round(float(read[0]["wavelengths"][-1]), 2) == 60_611.48
+def test_columns_cross_zero_in_equal_steps_and_rows_do_not(built):
+    """The answer to the Predict, for every row and column drawn."""
+    encoding, crossings = position_encoding(400, 512), built["crossings"]
+    for column in (2, 20, 60, 100):
+        steps = np.diff(crossings(encoding[:, column]))
+        assert np.ptp(steps) <= 1
+    for row in (8, 12):
+        steps = np.diff(crossings(encoding[row, 0:200:2]))
+        assert np.all(steps[1:] > steps[:-1] + 3)
 
 
-def test_the_shift_matrix_shifts():
-    cells = ["setup", "rotation-matrix", "shift-matrix"]
-    shift_matrix = run_cells(NOTEBOOK, *cells)["shift_matrix"]
+MARGINS = [
+    (100, 4, 377, 0.006),
+    (10_000, 4, 622, 0.051),
+    (100, 512, 1, 0.325),
+    (10_000, 512, 1, 0.232),
+]
+
+
+@pytest.mark.parametrize(("n", "d_model", "offset", "margin"), MARGINS)
+def test_margins_are_those_of_the_rows(built, n, d_model, offset, margin):
+    rows = position_encoding(1000, d_model, max_wavelength=n)
+    length = np.linalg.norm(rows[0])
+    apart = [
+        np.linalg.norm(rows[k:] - rows[:-k], axis=1).min() / length
+        for k in range(1, 1000)
+    ]
+    assert 1 + int(np.argmin(apart)) == offset
+    assert round(min(apart), 3) == margin
+    found = built["distance_by_offset"](np.arange(1, 1000), d_model, n)
+    np.testing.assert_allclose(found, apart, atol=1e-9)
+
+
+def test_the_shift_matrix_shifts(built):
     for offset in (500, -7):
-        moved = position_encoding(20, 32, start_index=7) @ shift_matrix(
-            offset, 32
-        )
+        rows = position_encoding(20, 32, start_index=7)
+        moved = rows @ built["shift_matrix"](offset, 32)
         expected = position_encoding(20, 32, start_index=7 + offset)
         np.testing.assert_allclose(moved, expected, atol=1e-12)
 
 
-def test_heatmaps_show_the_matrix_on_whole_pixels(read):
-    _, figures = read
-    for name, shape in [("heatmap", (100, 512)), ("transposed", (300, 100))]:
-        ax = figures[f"figure-{name}"].axes[0]
-        expected = position_encoding(100, max(shape))
-        if name == "transposed":
-            expected = expected.T
-        (image,) = ax.images
-        np.testing.assert_allclose(image.get_array(), expected, atol=1e-12)
-        inches = ax.get_window_extent().size / ax.figure.dpi
-        pixels = 200 * inches / shape[::-1]
-        np.testing.assert_allclose(pixels, pixels.round(), atol=1e-6)
+@pytest.mark.parametrize("position", [20, 50, 75])
+def test_looking_back_is_soft(built, position):
+    """The weights again, from rows instead of a rotation."""
+    rows = position_encoding(100, 512)
+    raised = np.exp(rows @ rows[position - 3] / np.sqrt(512))
+    weights = raised / raised.sum()
+    np.testing.assert_allclose(built["weights"][position], weights)
+    assert weights.argmax() == position - 3
+    assert weights[position - 3].round(2) in (0.21, 0.22)
+    assert 0.6 < weights[position - 5 : position].sum() < 0.7
 
 
-def stored_picture(name: str) -> np.ndarray:
-    path = ROOT / "notebooks" / f"{NOTEBOOK}.ipynb"
-    cells = nbformat.read(path, as_version=4).cells
-    (png,) = [
-        output.data["image/png"]
-        for cell in cells
-        if cell.id == name
-        for output in cell.outputs
-    ]
-    return np.asarray(Image.open(io.BytesIO(b64decode(png))).convert("RGB"))
+def nearest(row):
+    table = position_encoding(1000, 512)
+    return int(np.argmin([np.sum((row - each) ** 2) for each in table]))
 
 
-@pytest.mark.parametrize("name", ["heatmap", "transposed"])
-def test_every_stripe_of_the_stored_heatmaps_is_as_wide(name):
-    """Slow sines and cosines take turns: two pixels each, no moire."""
-    picture = stored_picture(f"figure-{name}").astype(int)
-    if name == "transposed":  # stripes from left to right: turn it
-        picture = np.swapaxes(picture, 0, 1)
-    line = picture[150]  # near position 20
-    changes = np.flatnonzero(np.abs(np.diff(line, axis=0)).sum(axis=1) > 200)
-    widths = np.diff(changes)
-    stripes = widths[-150:-20]  # the color bar or the axis comes last
-    assert (stripes == 2).mean() > 0.97, stripes
+def most_alike(row):
+    return np.argmax(position_encoding(1000, 512) @ row)
 
 
-def test_rows_and_columns_are_drawn_as_they_are(read):
-    _, figures = read
-    rows = figures["figure-rows"].axes[0].lines
-    encoding = position_encoding(100, 512)
-    for line, position in zip(rows, [0, 4, 8, 12], strict=True):
-        np.testing.assert_allclose(
-            line.get_ydata(), encoding[position, 0:200:2]
-        )
-        assert line.get_label() == f"position {position}"
-    columns = figures["figure-columns"].axes[0].lines
-    for line, column in zip(columns, [0, 20, 40, 60], strict=True):
-        frequency = 10_000 ** (-column / 200)
-        waves = np.sin(np.arange(20) * frequency)
-        np.testing.assert_allclose(line.get_ydata(), waves, atol=1e-12)
-        assert line.get_label() == f"column {column}"
+def exactly_equal(row):
+    return (position_encoding(1000, 512) == row).all(axis=1).argmax()
 
 
-def test_lines_are_told_apart_by_ordered_colors(read):
-    for name in ("figure-rows", "figure-columns"):
-        lines = read[1][name].axes[0].lines
-        weights = [0.2126, 0.7152, 0.0722]
-        light = [
-            np.dot(plt.matplotlib.colors.to_rgb(line.get_color()), weights)
-            for line in lines
-        ]
-        assert light == sorted(light)
-        assert len(set(light)) == 4
+def among_100(row):
+    return np.argmax(position_encoding(100, 512) @ row)
 
 
-def test_similarity_is_the_cosine_between_rows(read):
-    ax = read[1]["figure-similarity"].axes[0]
-    offsets = np.subtract.outer(np.arange(100), np.arange(100))
-    frequencies = 10_000 ** (-np.arange(0, 512, 2) / 512)
-    expected = np.mean([np.cos(offsets * w) for w in frequencies], axis=0)
-    drawn = ax.images[0].get_array()
-    np.testing.assert_allclose(drawn, expected, atol=1e-9)
-    low, high = ax.images[0].get_clim()
-    assert (low, round(high, 9)) == (0.4, 1)
-    assert low < drawn.min() < low + 0.1, "the whole scale is used"
+def in_place(matrix):
+    matrix[:] = matrix.T.copy()
+    return matrix
 
 
-def test_the_rises_are_shaded(read):
-    """Each shaded step of figure 9 goes up, and no other one does."""
-    ax = read[1]["figure-monotone"].axes[1]
-    offsets, values = ax.lines[0].get_data()
-    up = np.asarray(offsets)[1:][np.diff(values) > 0]
-    shaded = [patch.get_x() + patch.get_width() for patch in ax.patches]
-    assert np.round(shaded, 9).tolist() == up.tolist()
+def returns_nothing(matrix):
+    matrix.T  # noqa: B018 (a slip on purpose)
 
 
-def test_both_hands_are_back_at_377(read):
-    hands = read[1]["figure-margin"].axes[1].lines[:2]
-    for line in hands:
-        offsets, distances = map(np.asarray, line.get_data())
-        assert offsets[distances.argmin()] == 377
-        assert distances.min() < 0.01
+def shift(offset):
+    turn = offset * 10_000 ** (-np.arange(0, 512, 2) / 512)
+    matrix = np.zeros((512, 512))
+    even, odd = np.arange(0, 512, 2), np.arange(1, 512, 2)
+    matrix[even, even] = matrix[odd, odd] = np.cos(turn)
+    matrix[odd, even], matrix[even, odd] = np.sin(turn), -np.sin(turn)
+    return matrix
 
 
-def test_ticks_stand_where_blocks_begin(read):
-    ax = read[1]["figure-shift"].axes[0]
-    assert ax.get_xticks().tolist() == list(range(0, 16, 2))
-    assert ax.get_yticks().tolist() == list(range(0, 16, 2))
+RIGHT = {
+    1: [nearest, most_alike],
+    2: [np.linalg.inv, np.transpose, in_place],
+    3: [shift(5), 3 * shift(5), shift(5).tolist()],
+}
+WRONG = [
+    (1, exactly_equal, "Noise leaves no row equal"),
+    (1, among_100, "`encoding` has 100 rows"),
+    (1, lambda row: nearest(row) + 1, "Hint: How far is it"),
+    (2, returns_nothing, "`return` missing"),
+    (2, lambda matrix: matrix, "That is the same rotation"),
+    (3, shift(-5), "That looks back"),
+    (3, np.eye(16), "Of shape (512, 512)"),
+]
 
 
-def replies(capsys, check, *answers):
-    capsys.readouterr()
-    for answer in answers:
-        check(answer)
-    return capsys.readouterr().out.splitlines()
+@pytest.mark.parametrize("number", RIGHT)
+def test_right_answers_in_any_form_are_taken(built, number):
+    assert_replies(built[f"check_{number}"], RIGHT[number], "Correct.\n")
 
 
-def test_an_undoing_for_one_matrix_only_is_refused(read, capsys):
-    built, _ = read
-    check, back = built["check_3"], built["shift_matrix"](-7, 16)
-    right, single, raw = replies(
-        capsys, check, np.linalg.inv, lambda matrix: back, back
-    )
-    assert right == "Correct."
-    assert "Only for one shift" in single
-    assert raw.startswith("Not yet. Hint: A function")
+@pytest.mark.parametrize(("number", "answer", "reply"), WRONG)
+def test_a_likely_error_gets_the_reply_that_fits(
+    built, capsys, number, answer, reply
+):
+    built[f"check_{number}"](answer)
+    assert reply in capsys.readouterr().out
 
 
-def test_the_column_is_recognized(read, capsys):
-    said = replies(capsys, read[0]["check_2"], 77, 154, 155)
-    assert said[0] == "Correct."
-    assert all("a column" in line for line in said[1:])
-
-
-def test_looking_ahead_is_not_looking_back(read, capsys):
-    shift_matrix = read[0]["shift_matrix"]
-    ahead, back = replies(
-        capsys,
-        read[0]["check_5"],
-        3 * shift_matrix(5, 512),
-        shift_matrix(-5, 512),
-    )
-    assert ahead == "Correct."
-    assert "looks back" in back
-
-
-def test_an_undoing_in_place_is_as_good(read, capsys):
-    def in_place(matrix):
-        matrix[:] = matrix.T.copy()
-        return matrix
-
-    assert replies(capsys, read[0]["check_3"], in_place) == ["Correct."]
-
-
-def test_the_width_is_512_where_the_exercises_begin(read):
-    """Exercise 2 may be answered by formula, with n and d as they are."""
-    built, _ = read
-    assert (built["n"], built["d"]) == (10_000, 512)
-
-
-def test_hints_for_other_shapes_and_offsets(read, capsys):
-    built, _ = read
-    ahead = [built["shift_matrix"](k, 512) for k in (3, 6, 0)]
-    said = replies(capsys, built["check_5"], np.eye(16), 7, "five", *ahead)
-    assert all("Of shape (512, 512)" in line for line in said[:3])
-    assert all("looks elsewhere" in line for line in said[3:5])
-    assert "looks at itself" in said[5]
+def test_checks_do_not_read_names_that_a_reader_uses_again(built, monkeypatch):
+    for name in ("encoding", "wavelengths", "scores", "weights", "table"):
+        monkeypatch.setitem(built, name, "used again")
+    for number, answers in RIGHT.items():
+        assert_replies(built[f"check_{number}"], answers[:1], "Correct.\n")

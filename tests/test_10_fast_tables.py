@@ -1,19 +1,17 @@
 """Notebook 10: its builders against facts from outside them."""
 
+import threading
 from types import SimpleNamespace
 
 import mpmath
 import numpy as np
 import pytest
-from conftest import run_cells
-
-from posenc_helpers import position_encoding
+from conftest import assert_replies, run_cells
 
 NOTEBOOK = "10_fast_tables"
-BUILD = ["clock-hands", "by-blocks", "drift", "turns", "chained", "fill"]
-BUILD += ["rounded", "threads"]
-BUILDERS = ["plain", "by_blocks", "chained", "rounded", "small_buffer"]
-BUILDERS += ["all_cores"]
+BUILD = ["plain", "builders", "clock-hands", "by-digits", "drift", "fill"]
+BUILD += ["straight-builder", "threads"]
+BUILDERS = ["plain", "by_digits", "straight", "all_cores"]
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +19,7 @@ def small():
     """The notebook's builders, for a table of 4 096 x 32."""
     names = run_cells(NOTEBOOK, "setup")
     names |= {"seq_len": 4_096, "d_model": 32}
-    return run_cells(NOTEBOOK, "plain", *BUILD, **names)
+    return run_cells(NOTEBOOK, *BUILD, **names)
 
 
 def exact_row(position, d_model):
@@ -38,33 +36,41 @@ def exact_row(position, d_model):
 def test_every_builder_builds_the_encoding(name, small):
     table = small[name]()
     assert (table.shape, table.dtype) == ((4_096, 32), np.float32)
-    for position in (0, 1, 63, 64, 1_023, 1_024, 2_500, 4_095):
+    for position in (0, 1, 31, 32, 1_023, 1_024, 2_500, 4_095):
         exact = exact_row(position, 32)
         np.testing.assert_allclose(table[position], exact, rtol=0, atol=4e-8)
 
 
-@pytest.mark.parametrize("block", [16, 512, 4_096])
-def test_any_block_will_do(block, small):
-    table, expected = small["by_blocks"](block), small["plain"]()
+@pytest.mark.parametrize("base", [2, 8, 64])
+def test_any_base_will_do(base, small):
+    table, expected = small["by_digits"](base), small["plain"]()
     np.testing.assert_allclose(table, expected, rtol=0, atol=7e-8)
 
 
 @pytest.mark.parametrize("cores", [1, 2, 3, 4, 8])
 def test_shares_cover_the_table(cores, small):
-    shared = run_cells(NOTEBOOK, "threads", **(small | {"cores": cores}))
+    shared = run_cells(NOTEBOOK, "threads", **small)
     shared["cores"] = cores
-    assert np.array_equal(shared["all_cores"](), small["small_buffer"]())
+    assert np.array_equal(shared["all_cores"](), small["straight"]())
+
+
+def test_it_runs_where_there_are_no_threads(small, monkeypatch):
+    """As in a browser, with what a browser says to `os.cpu_count`."""
+
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    names = run_cells(NOTEBOOK, "threads", "reveal-prefix", **small)
+    assert np.array_equal(names["all_cores"](), small["straight"]())
+    assert np.array_equal(names["late"], names["long"][123:623])
 
 
 def test_a_chain_drifts_slowly(small):
-    assert small["drift"](15) < 3e-15
-    assert 1e-15 < small["drift"](511) < 511 * 2.3e-16
-
-
-def test_clock_hands_go_as_a_clock_does(small):
-    hands = 1j * small["clock_hands"](np.arange(3))[:, 0]
-    np.testing.assert_allclose(hands.real, np.sin([0, 1, 2]), atol=1e-15)
-    np.testing.assert_allclose(hands.imag, np.cos([0, 1, 2]), atol=1e-15)
+    drift = [small["off_length"](small["chain"](n)) for n in (10, 1_000)]
+    assert drift[0] < 2e-15
+    assert 1e-14 < drift[1] < 1_000 * 2.3e-16
 
 
 def test_the_stopwatch_takes_the_shortest_time():
@@ -80,53 +86,32 @@ def test_the_stopwatch_takes_the_shortest_time():
     assert floors([lambda: 1, lambda: 2], rounds=2) == [4.5, 1.5]
 
 
-@pytest.mark.parametrize("cores", [1, 2, 3, 8])
-def test_rows_of_angles(cores):
-    """A block and a step for each share, a turn for each chain in it."""
-    names = run_cells(NOTEBOOK, "setup", "count-rows")
-    share = -(-32_768 // cores)
-    expected = 0
-    for first in range(0, 32_768, share):
-        last = min(first + share, 32_768) - 1
-        expected += 48 + 1 + last // 768 - first // 768 + 1
-    assert names["rows_of_angles"](cores) == expected
+def doubled(rows):
+    turn = np.exp(-1j * len(rows) * 10_000 ** (-np.arange(32) / 32))
+    return np.vstack([rows, (rows.view(complex) * turn).view(float)])
 
 
-def test_the_fast_form_is_the_helper(small):
-    ours = position_encoding(4_096, 32, dtype=np.float32)
-    np.testing.assert_allclose(
-        small["small_buffer"](), ours, rtol=0, atol=6e-8
-    )
+def from_hands(position, order=reversed):
+    names = ["setup", "plain", "clock-hands", "digit-hands"]
+    hands_of = run_cells(NOTEBOOK, *names)["digit_hands"]
+    digits = enumerate(order(str(position)))
+    hands = [hands_of(int(digit), place) for place, digit in digits]
+    return (1j * np.prod(hands, axis=0)).view(float)
 
 
-def replies(capsys, exercise, *answers):
-    names = run_cells(NOTEBOOK, "setup", f"check-{exercise}")
-    for answer in answers:
-        names[f"check_{exercise}"](answer)
-    return capsys.readouterr().out.splitlines()
+ANSWERS = [
+    (1, (20, 60), "Correct."),
+    (1, (20, 40), "Not yet. Hint: The hundreds"),
+    (2, doubled, "Correct."),
+    (2, lambda rows: doubled(rows)[len(rows) :], "Not yet. Hint: And the old"),
+    (2, lambda rows: doubled(rows[:5]), "Not yet. Hint: Only for five"),
+    (3, from_hands, "Correct."),
+    (3, lambda position: from_hands(position, iter), "Not yet. Hint: Which"),
+    (3, lambda p: from_hands(p).view(complex), "Not yet. Hint: That is"),
+]
 
 
-def test_a_half_right_clock_reader_hears_so(capsys):
-    """`hand` is sin x + j cos x; one of its parts fits two angles."""
-    right, *wrong = replies(
-        capsys,
-        4,
-        lambda hand: np.arctan2(hand.real, hand.imag) % (2 * np.pi),
-        lambda hand: np.arcsin(hand.real),
-        lambda hand: np.arccos(hand.imag),
-        lambda hand: np.degrees(np.arctan2(hand.real, hand.imag)) % 360,
-        lambda hand: "0.5",
-        lambda hand: np.arctan2(hand.real, hand.imag),
-        lambda hand: np.arctan2(-hand.real, hand.imag),
-        np.angle,
-    )
-    assert right == "Correct."
-    hints = ["half", "half", "degrees", "text", "2π", "Which way", "begins"]
-    for hint, said in zip(hints, wrong, strict=True):
-        assert hint in said
-
-
-def test_the_best_block_counts_the_first_turn(capsys):
-    right, short = replies(capsys, 2, (100, 200), (100, 199))
-    assert right == "Correct."
-    assert "for the first block too" in short
+@pytest.mark.parametrize(("number", "answer", "begin"), ANSWERS)
+def test_exercises_reply_to_what_people_write(number, answer, begin):
+    names = run_cells(NOTEBOOK, "setup", f"check-{number}")
+    assert_replies(names[f"check_{number}"], [answer], begin)

@@ -1,31 +1,61 @@
 """One lock, and whatever installs the project reads it."""
 
+import ast
 import importlib.metadata
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
+import nbformat
 import pytest
 import yaml
-from conftest import ROOT
+from conftest import ROOT, listed_in_readme
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 OURS = canonicalize_name(PROJECT["project"]["name"])
+# Nothing else is needed at the top; the hidden files have their own rules.
+TOP = {
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "README.md",
+    "environment.yml",
+    "notebooks",
+    "posenc_helpers.py",
+    "posenc_layers.py",
+    "posenc_review",
+    "pyproject.toml",
+    "requirements.in",
+    "requirements.txt",
+    "tests",
+    "tools",
+    "workshop",
+}
+ON_THE_WAY = {"web"}
 
 
-def requirements(name: str) -> list[Requirement]:
-    lines = (ROOT / name).read_text().splitlines()
+def requirements(lines: list[str]) -> list[Requirement]:
+    """Read a list of requirements, those that hold on another system too."""
     lines = [line.partition("#")[0].strip() for line in lines]
     return [Requirement(line) for line in lines if line]
 
 
-LOCK = requirements("requirements.txt")
-HERE = {
+def requirements_of(file: str) -> list[Requirement]:
+    return requirements((ROOT / file).read_text().splitlines())
+
+
+def holds_here(requirement: Requirement) -> bool:
+    return requirement.marker is None or requirement.marker.evaluate()
+
+
+LIGHT = requirements(PROJECT["project"]["dependencies"])
+LOCK = requirements_of("requirements.txt")
+LOCKED_HERE = {
     canonicalize_name(pin.name): str(pin.specifier).removeprefix("==")
     for pin in LOCK
-    if pin.marker is None or pin.marker.evaluate()
+    if holds_here(pin)
 }
 
 
@@ -39,78 +69,119 @@ def tracked_files() -> list[Path]:
     return [path for path in paths if path.exists()]
 
 
-def needed(name: str, extra: str = "", seen: set | None = None) -> set[str]:
-    """Every distribution that a distribution needs here, itself included."""
-    seen = set() if seen is None else seen
-    key = canonicalize_name(name)
-    if (key, extra) not in seen:
-        seen.add((key, extra))
-        for line in importlib.metadata.requires(key) or ():
+def needed_by(asked: list[Requirement]) -> set[str]:
+    """Every distribution that a list needs here, its own names included."""
+    found: set[tuple[str, str]] = set()
+    open_questions = [(each.name, "") for each in asked if holds_here(each)]
+    while open_questions:
+        name, extra = open_questions.pop()
+        name = canonicalize_name(name)
+        if (name, extra) in found:
+            continue
+        found.add((name, extra))
+        for line in importlib.metadata.requires(name) or ():
             need = Requirement(line)
             if need.marker is None or need.marker.evaluate({"extra": extra}):
-                for wanted in need.extras | {""}:
-                    needed(need.name, wanted, seen)
-    return {name for name, _ in seen}
+                extras = [*need.extras, ""]
+                open_questions += [(need.name, each) for each in extras]
+    return {name for name, _ in found}
 
 
 def test_what_is_installed_is_what_is_locked():
-    installed = {n: importlib.metadata.version(n) for n in HERE}
-    assert installed == HERE
+    installed = {n: importlib.metadata.version(n) for n in LOCKED_HERE}
+    assert installed == LOCKED_HERE, "mend this by `uv sync`"
 
 
-def test_the_lock_holds_all_that_the_list_needs_and_nothing_else():
-    asked = [
-        each.name
-        for each in requirements("requirements.in")
-        if each.marker is None or each.marker.evaluate()
-    ]
-    assert set().union(*map(needed, asked)) == set(HERE)
+def test_the_lock_holds_all_that_the_lists_need_and_nothing_else():
+    asked = LIGHT + requirements_of("requirements.in")
+    assert needed_by(asked) == set(LOCKED_HERE), "renew requirements.txt"
 
 
-def test_the_project_depends_on_the_lock():
+def test_no_package_has_two_versions():
+    """Else stored outputs would have to match both."""
+    names = [pin.name for pin in LOCK]
+    assert {name for name in names if names.count(name) > 1} == set()
+
+
+def test_all_of_it_is_the_lock():
     """As the installed project says it, to uv, pip, conda and Binder."""
     told = map(Requirement, importlib.metadata.requires(OURS))
-    assert {
-        (canonicalize_name(each.name), each.specifier) for each in told
-    } == {(canonicalize_name(pin.name), pin.specifier) for pin in LOCK}
+    extra = {
+        (canonicalize_name(each.name), each.specifier)
+        for each in told
+        if "extra ==" in str(each.marker)
+    }
+    assert extra == {(canonicalize_name(p.name), p.specifier) for p in LOCK}
+
+
+def imported(path: Path) -> set[str]:
+    """The top names of the packages that a notebook's code imports."""
+    cells = nbformat.read(path, as_version=4).cells
+    found = set()
+    for cell in cells:
+        if cell.cell_type == "code":
+            for node in ast.walk(ast.parse(cell.source)):
+                if isinstance(node, ast.Import):
+                    found |= {each.name for each in node.names}
+                elif isinstance(node, ast.ImportFrom):
+                    found.add(node.module)
+    return {name.partition(".")[0] for name in found}
+
+
+def modules_of(distributions: set[str]) -> set[str]:
+    """The modules that distributions bring, and what is always there."""
+    brought = importlib.metadata.packages_distributions()
+    found = {"posenc_helpers", "posenc_review"} | sys.stdlib_module_names
+    for module, names in brought.items():
+        if not distributions.isdisjoint(map(canonicalize_name, names)):
+            found.add(module)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("file", "keras"), [row[1::2] for row in listed_in_readme()]
+)
+def test_the_light_way_serves_the_notebooks_without_tensorflow(file, keras):
+    """As the README says which these are."""
+    more = imported(ROOT / "notebooks" / file) - modules_of(needed_by(LIGHT))
+    assert bool(more) == (keras == "yes"), more
 
 
 def test_conda_installs_the_project_and_nothing_of_its_own():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text())
     *conda, pip = environment["dependencies"]
-    assert pip == {"pip": ["-e ."]}
+    assert pip == {"pip": ["-e .[all]"]}
     assert {each.partition("=")[0] for each in conda} == {"python", "pip"}
 
 
 def test_every_module_of_the_root_is_installed():
-    modules = sorted(path.name for path in ROOT.glob("posenc_*"))
-    assert sorted(PROJECT["tool"]["hatch"]["build"]["only-include"]) == modules
+    modules = {path.name for path in ROOT.glob("posenc_*")}
+    installed = PROJECT["tool"]["hatch"]["build"]["only-include"]
+    assert set(installed) == modules
 
 
 def test_no_tracked_file_names_a_package_registry():
+    """People install by the name; whence is for their own settings."""
     hosts = ("pypi" + ".org", "pythonhosted" + ".org", "anaconda" + ".org")
     hosts += ("registry." + "npmjs",)
+    found = {}
     for path in tracked_files():
         text = path.read_bytes().decode(errors="ignore")
-        assert not any(host in text for host in hosts), path
+        named = [host for host in hosts if host in text]
+        if named:
+            found[str(path.relative_to(ROOT))] = named
+    assert not found, (
+        f"take out the address of a package registry: {found}. To point to"
+        " a package, link to its documentation or its repository."
+    )
 
 
 def test_the_root_holds_what_a_reader_expects():
     names = {path.relative_to(ROOT).parts[0] for path in tracked_files()}
-    assert {name for name in names if not name.startswith(".")} == {
-        "CONTRIBUTING.md",
-        "LICENSE",
-        "README.md",
-        "environment.yml",
-        "notebooks",
-        "posenc_helpers.py",
-        "posenc_layers.py",
-        "posenc_review",
-        "pyproject.toml",
-        "requirements.in",
-        "requirements.txt",
-        "tests",
-        "tools",
-        "web",
-        "workshop",
-    }
+    names = {name for name in names if not name.startswith(".")}
+    missing, unexpected = TOP - names, names - TOP - ON_THE_WAY
+    assert not missing, f"the top folder lacks {missing}"
+    assert not unexpected, (
+        f"{unexpected} in the top folder: put it into a folder, or name it"
+        " in TOP in tests/test_environment.py"
+    )

@@ -1,4 +1,4 @@
-"""The drawing and exercise helpers, on the data of what they draw."""
+"""The drawing helpers, on the data of what they draw."""
 
 import io
 from base64 import b64decode
@@ -104,14 +104,6 @@ def test_show_keeps_a_figure_small(ax, shown):
     assert len(b64decode(shown[0][0]["image/png"])) < 30_000
 
 
-def test_show_keeps_the_colors_of_a_map(ax, shown):
-    helpers.plot_matrix(MATRIX, ax)
-    helpers.show(ax.figure, alt="Three columns of colors.")
-    red = [int(255 * part) for part in plt.get_cmap("RdBu_r")(1.0)[:3]]
-    apart = np.abs(colors_of(picture_of(shown)) - red).max(axis=1)
-    assert apart.min() <= 6
-
-
 def test_a_rare_color_arrives_as_it_is(ax, shown):
     """An orange dot among many blues, which a palette could swallow."""
     wave = np.sin(np.arange(450) / 9) ** 2 * np.cos(np.arange(450))
@@ -131,21 +123,3 @@ def test_options_are_named(ax, capsys):
     helpers.plot_matrix(ax=ax, matrix=MATRIX)
     helpers.check(expected=1, answer=1)
     assert capsys.readouterr().out == "Correct.\n"
-
-
-def test_the_style_is_set():
-    with plt.rc_context():
-        helpers.use_series_style()
-        style = plt.rcParams
-        assert style["figure.constrained_layout.use"]
-        first = style["axes.prop_cycle"].by_key()["color"][0]
-        assert first.lower() == "#3f90da"  # petroff10
-        assert (style["figure.dpi"], style["font.size"]) == (100, 11)
-        assert style["axes.titlesize"] == 12
-        sides = ("top", "right", "left", "bottom")
-        assert [style[f"axes.spines.{side}"] for side in sides] == [
-            False,
-            False,
-            True,
-            True,
-        ]

@@ -1,6 +1,7 @@
 """The hooks of .pre-commit-config.yaml, run as tests over every file."""
 
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,12 @@ CHECKED = {
     "ruff-format": PYTHON | NOTEBOOK,
     "nbstripout": NOTEBOOK,
 }
+MEND = {
+    "ruff-check": "uv run ruff check --fix .  and what is left by hand",
+    "ruff-format": "uv run ruff format .",
+    "nbstripout": "uv run tools/store_notebooks.py notebooks/NAME.ipynb",
+    "codespell": "uv run codespell --write-changes FILE",
+}
 
 
 def is_text(path: Path) -> bool:
@@ -31,7 +38,8 @@ def test_hook_passes(hook):
     words = shlex.split(HOOKS[hook]["entry"])
     assert words[:2] == ["uv", "run"]
     # The same tool, from the environment that this test runs in.
-    command = [str(Path(sys.executable).parent / words[2]), *words[3:]]
+    tool = shutil.which(words[2], path=Path(sys.executable).parent)
+    command = [tool, *words[3:]]
     endings = CHECKED.get(hook)
     files = [
         str(path)
@@ -42,4 +50,5 @@ def test_hook_passes(hook):
     done = subprocess.run(
         command + files, cwd=ROOT, capture_output=True, text=True
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, f"Mend it by: {MEND[hook]}\n{said}"

@@ -35,29 +35,27 @@ from posenc_layers import (
 BATCH, SEQ_LEN, D_MODEL, VOCAB = 32, 512, 512, 10_000
 
 
+def published_embedding(rows, columns, fixed):
+    """An Embedding as the tutorial's classes make it."""
+    if not fixed:
+        return keras.layers.Embedding(rows, columns)
+    encoding = position_encoding(rows, columns)
+    return keras.layers.Embedding(
+        rows, columns, weights=[encoding], trainable=False
+    )
+
+
 class PublishedSum(keras.layers.Layer):
     """The tutorial's two classes: two Embedding layers, gathered, added."""
 
     def __init__(self, sequence_length, vocab_size, output_dim, fixed=False):
         super().__init__()
-        words, places = (
-            keras.layers.Embedding(
-                rows,
-                output_dim,
-                weights=[position_encoding(rows, output_dim)]
-                if fixed
-                else None,
-                trainable=not fixed,
-            )
-            for rows in (vocab_size, sequence_length)
-        )
-        self.word_embedding_layer = words
-        self.position_embedding_layer = places
+        self.words = published_embedding(vocab_size, output_dim, fixed)
+        self.places = published_embedding(sequence_length, output_dim, fixed)
 
     def call(self, inputs):
         indices = tf.range(tf.shape(inputs)[-1])
-        words = self.word_embedding_layer(inputs)
-        return words + self.position_embedding_layer(indices)
+        return self.words(inputs) + self.places(indices)
 
 
 class RecomputedSines(keras.layers.Layer):
@@ -100,15 +98,15 @@ def compiled_model(layer, inputs) -> keras.Model:
     entry = keras.Input(inputs.shape[1:], dtype=inputs.dtype)
     hidden = layer(entry)
     if hidden.shape == entry.shape:  # an encoding alone adds nothing yet
-        hidden += entry
+        hidden = keras.layers.Add()([entry, hidden])
     pooled = keras.layers.GlobalAveragePooling1D()(hidden)
     model = keras.Model(entry, keras.layers.Dense(1)(pooled))
     model.compile(optimizer="sgd", loss="mse")
     return model
 
 
-def layer_rows() -> list[tuple[str, float]]:
-    """Print and return (what is timed, how many times faster ours is)."""
+def print_ratios() -> None:
+    """Print what is timed, and how many times faster ours is."""
     rng = np.random.default_rng(0)
     ids = tf.constant(rng.integers(0, VOCAB, (BATCH, SEQ_LEN)), tf.int32)
     floats = tf.constant(rng.normal(size=(BATCH, SEQ_LEN, D_MODEL)), "float32")
@@ -124,26 +122,24 @@ def layer_rows() -> list[tuple[str, float]]:
         "sines": (floats, RecomputedSines(), SinePositionEncoding()),
         "short sines": (short, RecomputedSines(), SinePositionEncoding()),
     }
-    rows = []
     for name, (inputs, *layers) in pairs.items():
         targets = np.zeros((len(inputs), 1), "float32")
         models = [compiled_model(layer, inputs) for layer in layers]
+        graphs = [tf.function(layer) for layer in layers]
         timed = {
-            "forward": layers,
-            "forward, tf.function": map(tf.function, layers),
+            "forward": [partial(layer, inputs) for layer in layers],
+            "forward, tf.function": [
+                partial(graph, inputs) for graph in graphs
+            ],
+            "training step": [
+                partial(model.train_on_batch, inputs, targets)
+                for model in models
+            ],
         }
-        timed = {
-            what: [partial(function, inputs) for function in functions]
-            for what, functions in timed.items()
-        }
-        timed["training step"] = [
-            partial(model.train_on_batch, inputs, targets) for model in models
-        ]
         for what, (theirs, ours) in timed.items():
-            rows.append((f"{name}, {what}", ratio(theirs, ours)))
-            print(f"{rows[-1][0]:32} {rows[-1][1]:8.2f} times")
-    return rows
+            times = ratio(theirs, ours)
+            print(f"{name + ', ' + what:32} {times:8.2f} times")
 
 
 if __name__ == "__main__":
-    layer_rows()
+    print_ratios()

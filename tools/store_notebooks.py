@@ -1,43 +1,175 @@
 """Run notebooks top to bottom and store them as the tests want them.
 
 usage: uv run tools/store_notebooks.py [NOTEBOOK...]    (default: all)
+
+What an editor leaves behind is mended and named: how code is formatted,
+ids of cells, metadata, counts, which cells are folded. Then the cells whose
+outputs changed are named, for you to look at. A notebook that stops at an
+error is left as it was.
 """
 
+import json
+import re
+import subprocess
 import sys
 from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from nbformat import NotebookNode
 
-NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
+ROOT = Path(__file__).resolve().parent.parent
+FOLDED = {"check", "drawing", "plumbing", "solution"}  # tags of no lesson
+IGNORED = "nbval-ignore-output"  # the tag of widgets
+KERNEL = {
+    "display_name": "Python 3 (ipykernel)",
+    "language": "python",
+    "name": "python3",
+}
 
 
-def run(path: Path) -> None:
-    notebook = nbformat.read(path, as_version=4)
+def tags_of(cell: NotebookNode) -> list[str]:
+    return cell.metadata.get("tags", [])
+
+
+def mend(notebook: NotebookNode) -> dict[str, list[str]]:
+    """Mend all that needs no running; say what was mended, and where."""
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    for cell in notebook.cells:
+        cell.source = cell.source.strip()
+    return {
+        "ids": give_ids(notebook),
+        "metadata and folding": clean_metadata(notebook),
+        "formatting": format_code(notebook),
+    }
+
+
+def give_ids(notebook: NotebookNode) -> list[str]:
+    """Name the parts of exercises as tests do; part equal ids, add missing."""
+    given, used = [], set()
+    parts = [exercise_part(cell) for cell in notebook.cells]
+    for cell, part in zip(notebook.cells, parts, strict=True):
+        wanted = part or cell.get("id")
+        is_free = wanted not in used and (part or wanted not in parts)
+        if not wanted or not is_free:
+            wanted = nbformat.v4.new_code_cell().id
+        used.add(wanted)
+        if wanted != cell.get("id"):
+            given.append(wanted)
+            cell.id = wanted
+    return given
+
+
+def exercise_part(cell: NotebookNode) -> str | None:
+    """What a cell is to an exercise, such as "answer-2"; None if nothing."""
+    tags = tags_of(cell)
+    if cell.cell_type == "markdown":
+        kind, sign = "exercise", r"^### Exercise (\d+)\. "
+    elif "check" in tags:
+        kind, sign = "check", r"\Adef check_(\d+)\("
+    elif "solution" in tags:
+        kind, sign = "solution", r"^check_(\d+)\("
+    elif "exercise" in tags:
+        kind, sign = "answer", r"^check_(\d+)\("
+    else:
+        return None
+    found = re.search(sign, cell.source, re.MULTILINE)
+    return f"{kind}-{found[1]}" if found else None
+
+
+def clean_metadata(notebook: NotebookNode) -> list[str]:
+    """Keep the tags, and fold the cells that they say are no lesson."""
+    cleaned = []
+    if notebook.metadata != {"kernelspec": KERNEL}:
+        notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL})
+        cleaned.append("the notebook's own")
+    for cell in notebook.cells:
+        wanted = {}
+        if tags_of(cell):
+            wanted["tags"] = tags_of(cell)
+        if cell.cell_type == "code" and not FOLDED.isdisjoint(tags_of(cell)):
+            wanted["jupyter"] = {"source_hidden": True}
+        if cell.metadata != wanted:
+            cell.metadata = nbformat.from_dict(wanted)
+            cleaned.append(cell.id)
+    return cleaned
+
+
+def format_code(notebook: NotebookNode) -> list[str]:
+    """Format the code as ruff does; what it cannot read stays as it is."""
+    command = [sys.executable, "-m", "ruff", "format", "--config"]
+    command += [str(ROOT / "pyproject.toml"), "--stdin-filename=any.ipynb"]
+    done = subprocess.run(
+        command,
+        input=nbformat.writes(notebook),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+    if done.returncode:
+        return []
+    changed = []
+    formatted = nbformat.reads(done.stdout, as_version=4)
+    for cell, new in zip(notebook.cells, formatted.cells, strict=True):
+        if cell.source != new.source:
+            cell.source = new.source
+            changed.append(cell.id)
+    return changed
+
+
+def run(notebook: NotebookNode, folder: Path) -> None:
     NotebookClient(
         notebook,
         timeout=300,
         kernel_name="python3",
-        resources={"metadata": {"path": str(path.parent)}},
+        # It speaks within this machine: no warning of plain text.
+        extra_arguments=["--IPKernelApp.log_level=ERROR"],
+        resources={"metadata": {"path": str(folder)}},
         record_timing=False,
         coalesce_streams=True,
     ).execute()
+    notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL})
     for cell in notebook.cells:
         # A widget's stored output is an address that no one can open.
-        if "nbval-ignore-output" in cell.metadata.get("tags", []):
+        if IGNORED in tags_of(cell):
             cell.outputs = []
-    notebook.metadata = {
-        "kernelspec": {
-            "display_name": "Python 3 (ipykernel)",
-            "language": "python",
-            "name": "python3",
-        }
+
+
+def outputs(notebook: NotebookNode) -> dict[str, str]:
+    """The outputs of each cell, by its id, to be compared."""
+    return {
+        cell.id: json.dumps(
+            [{**each, "execution_count": None} for each in cell.outputs],
+            sort_keys=True,
+        )
+        for cell in notebook.cells
+        if cell.cell_type == "code"
     }
+
+
+def store(path: Path) -> bool:
+    """Mend, run and write a notebook; tell whether it ran to its end."""
+    print(path.name, flush=True)
+    notebook = nbformat.v4.reads(path.read_text(encoding="utf-8"))
+    for what, where in mend(notebook).items():
+        if where:
+            print(f"  mended {what}:", ", ".join(where))
+    before = outputs(notebook)
+    try:
+        run(notebook, path.parent)
+    except CellExecutionError as error:
+        print("  not stored, it stops at an error:", error)
+        return False
+    now = outputs(notebook)
+    changed = [name for name in now if now[name] != before.get(name)]
+    print("  changed outputs:", ", ".join(changed) or "none", flush=True)
     nbformat.write(notebook, path)
+    return True
 
 
 if __name__ == "__main__":
     chosen = [Path(name) for name in sys.argv[1:]]
-    for path in chosen or sorted(NOTEBOOKS.glob("*.ipynb")):
-        print("running", path.name, flush=True)
-        run(path)
+    chosen = chosen or sorted((ROOT / "notebooks").glob("*.ipynb"))
+    ran = [store(path) for path in chosen]
+    sys.exit(0 if all(ran) else 1)
