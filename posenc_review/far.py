@@ -291,8 +291,11 @@ def what_happens(model: Model, first: int, hands: np.ndarray) -> str:
         "are counted from 1 again: wrapped there": (1, 6),
         "are left as they were": (0, 0),
         f"overflow to negative ones, from -{first}": (-first, 5 - first),
-        "are turned one position too far": (first + 1, first + 6),
-        "are turned one position too near": (first - 1, first + 4),
+        "come one late: each is turned as the next": (first + 1, first + 6),
+        "come one early: each is turned as the one before": (
+            first - 1,
+            first + 4,
+        ),
     }
     for told, positions in taken_for.items():
         off = np.abs(hands - model.hands(positions))

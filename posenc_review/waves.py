@@ -71,7 +71,10 @@ def describe(
     if series.slope > near:
         return backwards(speeds, steps, near)
     if np.ptp(np.log(speeds[index])) <= near * len(index):
-        words = "Pairs all turn at one speed; each should be slower."
+        words = (
+            "Pairs all turn at one speed, and each should be slower: does a"
+            " whole-number division make all exponents 0?"
+        )
         return Schedule(speeds, findings=(Finding("speeds", words, pair=1),))
     if abs(series.slope) <= near:
         return no_series(speeds, np.ones(len(index)), index, near)

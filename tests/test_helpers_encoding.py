@@ -303,6 +303,15 @@ def test_an_absurd_size_is_refused_before_any_allocation(seq_len, d_model):
         position_encoding(seq_len, d_model)
 
 
+def test_what_16_gib_hold_is_tried(monkeypatch):
+    def no_memory(shape, dtype):
+        raise MemoryError(shape)
+
+    monkeypatch.setattr(np, "empty", no_memory)
+    with pytest.raises(MemoryError):
+        position_encoding(2**16, 2**15)
+
+
 @pytest.mark.parametrize(
     "value",
     [0, 0.99, float("nan"), float("inf"), "100", None, 3j, True, "1"],

@@ -13,7 +13,7 @@ from chapters import SERIES, mathml  # noqa: E402
 project = html_title = SERIES
 extensions = ["myst_nb"]
 nb_execution_mode = "off"
-myst_enable_extensions = ["dollarmath", "tasklist"]
+myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 html_math_renderer = "mathml"
 html_theme = "sphinx_book_theme"

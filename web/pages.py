@@ -341,7 +341,10 @@ def write_sources(
     names = [path.stem for path in paths]
     texts = {
         "index.md": home_page(readme, edition),
-        "workshop.md": relink_files(workshop, "workshop", edition),
+        # A box to tick on paper; MyST's own has no label.
+        "workshop.md": relink_files(workshop, "workshop", edition).replace(
+            "- [ ] ", "- \N{BALLOT BOX} "
+        ),
         "changes.md": (WEB / "changes.md").read_text("utf-8"),
     }
     for path in paths:

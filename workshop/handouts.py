@@ -255,12 +255,15 @@ def page(
 
 
 @contextmanager
-def open_browser(named: str | None = None) -> Iterator[Browser]:
+def open_browser(
+    named: str | None = None, options: Sequence[str] = ()
+) -> Iterator[Browser]:
     """Start Chromium, Chrome or Edge, and close it in the end.
 
     Args:
         named: A path or the name of a command; without one, the
             environment variable CHROMIUM, or else the usual names.
+        options: What is handed to the browser as it starts.
 
     Raises:
         HandoutError: If there is none.
@@ -271,7 +274,7 @@ def open_browser(named: str | None = None) -> Iterator[Browser]:
             path = shutil.which(name)  # or where Chrome and Edge install
             where = {"executable_path": path} if path else {"channel": name}
             try:
-                browser = playwright.chromium.launch(**where)
+                browser = playwright.chromium.launch(**where, args=options)
             except Error:
                 continue
             with browser:
