@@ -11,8 +11,6 @@ from .conventions import (
     BASE,
     CONVENTIONS,
     EVERY,
-    SPACINGS,
-    Convention,
     angular_speeds,
     columns_of,
     fitting,
@@ -214,8 +212,7 @@ def far_row(tables: Tables) -> Finding | None:
     far = min(FAR, tables.rows - 1)
     row = np.sort(tables.table(far + 1)[far])
     errors = []
-    for spacing in SPACINGS:
-        convention = Convention(spacing, "interleaved")
+    for convention in EVERY:
         right = tables.asked._replace(convention=convention).rows([far])
         errors.append(np.abs(row - np.sort(right[0])).max())
     if min(errors) <= tables.tolerance:

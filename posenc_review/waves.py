@@ -97,7 +97,10 @@ def describe(
     near = max(10 * near, 1e-4)
     ratios = speeds[index] / plan[index]
     odd = index[np.abs(ratios - 1) > near]
-    if len(odd) > 1 and np.diff(ratios).max() <= near and ratios[-1] < 1:
+    ends = np.abs(ratios - 1) <= near
+    ends |= np.abs(ratios / ratios[-1] - 1) <= near
+    falling = np.diff(ratios).max() <= near and ratios[-1] < 1
+    if falling and len(odd) > 1 and ends.sum() >= len(index) / 3:
         return parts_of(speeds, plan, base, near)._replace(reading=reading)
     if len(odd) > max(2, len(index) // 3):
         return no_series(speeds, ratios, odd, near)
