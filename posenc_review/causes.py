@@ -16,7 +16,7 @@ from .conventions import (
     steps_of,
 )
 from .probing import read_hands
-from .report import listed, plain
+from .report import counted, listed, plain
 from .rounding import EXACT, ROUNDINGS, STEP, Rounding, format_of
 from .turning import even_hands, known_factor
 from .waves import USUAL_BASES, as_seen, describe, suggestion
@@ -135,9 +135,12 @@ def moved_columns(table: np.ndarray, asked: Asked) -> Cause | None:
     moved = np.flatnonzero(order != right)
     negated = np.flatnonzero(places.signs < 0)
     pairs = exchanged_pairs(order, asked)
+    sines = columns_of(asked.d_model, asked.convention).sines
     words = []
     if np.array_equal(order, right[::-1]):
         words.append("The columns run backwards")
+    elif np.array_equal(order[sines], sines[::-1]):
+        words.append("The pairs run backwards, from the slowest")
     elif len(pairs) == 2:
         words.append(f"Pairs {pairs[0]} and {pairs[1]} are exchanged")
     elif len(moved) == 2:
@@ -145,7 +148,8 @@ def moved_columns(table: np.ndarray, asked: Asked) -> Cause | None:
     elif len(moved):
         words.append(f"Columns {listed(moved)} stand in another order")
     if len(negated):
-        words.append(f"{waves_named(negated, asked)} are negated")
+        verb = "is" if len(negated) == 1 else "are"
+        words.append(f"{waves_named(negated, asked)} {verb} negated")
     if not words:
         return None
     said = ", and ".join(words) + "."
@@ -176,7 +180,7 @@ def constant_columns(table: np.ndarray, asked: Asked) -> Cause | None:
     if not still.any() or np.any(wrong & ~still):
         return None
     columns = np.flatnonzero(still)
-    words = f"Columns {listed(columns)} hold one number in all rows."
+    words = f"One number in all rows hold: {counted('column', columns)}."
     return Cause(words, column=int(columns[0]))
 
 
@@ -227,7 +231,7 @@ def waves_named(columns: np.ndarray, asked: Asked) -> str:
     for name, waves in (("The sines", sines), ("The cosines", cosines)):
         if set(columns) <= set(waves) and len(columns) > len(waves) // 2:
             return name
-    return f"Columns {listed(columns)}"
+    return counted("column", columns).capitalize()
 
 
 def other_waves(table: np.ndarray, asked: Asked) -> Cause | None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .probing import FEW, Hands, Layout
-from .report import Finding, listed, pairs_named, plain
+from .report import Finding, counted, listed, plain
 
 EVEN = 0.05  # how far from its place a hand may be that turns evenly
 STEPS = 4  # positions over which a hand must turn evenly; beyond, look_far
@@ -48,11 +48,6 @@ FORMS = (
     Form(
         "cosines stand where sines should",
         lambda z: ((1 + 1j) * z.real, (1 + 1j) * z.real),
-        None,
-    ),
-    Form(
-        "sines stand where cosines should",
-        lambda z: ((1 + 1j) * z.imag, (1 + 1j) * z.imag),
         None,
     ),
     Form(
@@ -110,7 +105,7 @@ def turning_of(hands: Hands, layout: Layout, near: float) -> Turning:
     seen = hands.seen[:FEW, pair]
     form = form_of(seen) or form_of(seen / hands.length[pair].max())
     if form is not None:
-        said = pairs_named(np.flatnonzero(odd)).capitalize()
+        said = counted("pair", np.flatnonzero(odd)).capitalize()
         finding = Finding("pairs", f"{said}: {form.words}.", pair=pair)
         speeds = np.abs(hands.speed[:, form.right or 0])
         known = form.right is not None
@@ -263,7 +258,7 @@ def directions(speeds: np.ndarray, exact: np.ndarray) -> list[Finding]:
     against = np.flatnonzero((np.sign(speeds) == -usual) & (exact < np.pi))
     if not len(against):
         return []
-    words = f"Against the others turn: {pairs_named(against)}."
+    words = f"Against the others turn: {counted('pair', against)}."
     return [Finding("pair", words, pair=int(against[0]))]
 
 
@@ -360,7 +355,7 @@ def lengths(
     if abs(factor - 1) <= slack:
         said = "Lengths do not change"
     if not off.all() or np.ptp(length) > slack * factor:
-        said += f" in {pairs_named(moving[off])}"
+        said += f" in {counted('pair', moving[off])}"
     else:
         said += known_factor(factor, layout.pairs.size)
     if asked:

@@ -19,125 +19,68 @@ LLAMA3 = {
 YARN = {"factor": 4.0, "original_max_position_embeddings": 4096}
 
 
-def rates(width, base=10_000.0, pairs=None):
-    pairs = width // 2 if pairs is None else pairs
-    return [base ** (-2 * k / width) for k in range(pairs)]
+def rates(width, base=10_000.0):
+    return np.array([base ** (-k / width) for k in range(0, width, 2)])
 
 
-READ = {
-    # name: config, width, base, scaling, factor, speeds
-    "nothing": (HEAD, 64, 1e4, "default", 1, rates(64)),
-    "old": (
-        HEAD | {"rope_theta": 500_000},
-        64,
-        5e5,
-        "default",
-        1,
-        rates(64, 5e5),
-    ),
-    "new": (
-        HEAD | {"rope_parameters": {"rope_theta": 500_000}},
-        64,
-        5e5,
-        "default",
-        1,
-        rates(64, 5e5),
-    ),
-    "old, linear": (
-        HEAD | {"rope_scaling": {"type": "linear", "factor": 4}},
-        64,
-        1e4,
-        "linear",
-        4,
-        [rate / 4 for rate in rates(64)],
-    ),
-    "new, with the base beside it": (
-        HEAD
-        | {
-            "rope_theta": 5e5,
-            "rope_parameters": {"rope_type": "linear", "factor": 4},
-        },
-        64,
-        5e5,
-        "linear",
-        4,
-        [rate / 4 for rate in rates(64, 5e5)],
-    ),
-    "head_dim": (
-        HEAD | {"head_dim": 128},
-        128,
-        1e4,
-        "default",
-        1,
-        rates(128),
-    ),
-    "DeepSeek's part": (
-        HEAD | {"qk_rope_head_dim": 32},
-        32,
-        1e4,
-        "default",
-        1,
-        rates(32),
-    ),
-    "a part": (
-        HEAD | {"partial_rotary_factor": 0.25},
-        64,
-        1e4,
-        "default",
-        1,
-        rates(16),
-    ),
-    "GPT-NeoX": (
-        HEAD | {"rotary_pct": 0.25, "rotary_emb_base": 5e5},
-        64,
-        5e5,
-        "default",
-        1,
-        rates(16, 5e5),
-    ),
-    "GPT-J": (
-        {"n_embd": 512, "n_head": 8, "rotary_dim": 32},
-        64,
-        1e4,
-        "default",
-        1,
-        rates(32),
-    ),
-    "proportional": (
-        HEAD
-        | {
-            "rope_parameters": {
-                "rope_type": "proportional",
-                "rope_theta": 1e6,
-                "partial_rotary_factor": 0.25,
-            }
-        },
-        64,
-        1e6,
-        "proportional",
-        1,
-        rates(64, 1e6, 8),
-    ),
-    "a model that sees": (
-        {"text_config": HEAD | {"rope_theta": 5e5}},
-        64,
-        5e5,
-        "default",
-        1,
-        rates(64, 5e5),
-    ),
-}
+def new(**parameters):
+    return HEAD | {"rope_parameters": parameters}
 
 
-@pytest.mark.parametrize("name", READ)
-def test_what_a_config_asks_for(name):
-    config, width, base, scaling, factor, expected = READ[name]
+LINEAR = {"rope_type": "linear", "factor": 4}
+GPT_J = {"n_embd": 512, "n_head": 8, "rotary_dim": 32}
+NEOX = HEAD | {"rotary_pct": 0.25, "rotary_emb_base": 5e5}
+QUARTER = {"rope_theta": 1e6, "partial_rotary_factor": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("config", "width", "base", "scaling", "expected"),
+    [
+        (HEAD, 64, 1e4, "default", rates(64)),
+        (HEAD | {"rope_theta": 5e5}, 64, 5e5, "default", rates(64, 5e5)),
+        (new(rope_theta=5e5), 64, 5e5, "default", rates(64, 5e5)),
+        (
+            HEAD | {"rope_scaling": {"type": "linear", "factor": 4}},
+            64,
+            1e4,
+            "linear",
+            rates(64) / 4,
+        ),
+        (
+            new(**LINEAR) | {"rope_theta": 5e5},
+            64,
+            5e5,
+            "linear",
+            rates(64, 5e5) / 4,
+        ),
+        (HEAD | {"head_dim": 128}, 128, 1e4, "default", rates(128)),
+        (HEAD | {"qk_rope_head_dim": 32}, 32, 1e4, "default", rates(32)),
+        (
+            HEAD | {"partial_rotary_factor": 0.25},
+            64,
+            1e4,
+            "default",
+            rates(16),
+        ),
+        (NEOX, 64, 5e5, "default", rates(16, 5e5)),
+        (GPT_J, 64, 1e4, "default", rates(32)),
+        (
+            new(rope_type="proportional", **QUARTER),
+            64,
+            1e6,
+            "proportional",
+            rates(64, 1e6)[:8],
+        ),
+        ({"text_config": HEAD}, 64, 1e4, "default", rates(64)),
+    ],
+)
+def test_what_a_config_asks_for(config, width, base, scaling, expected):
     read = read_config(config)
     assert (read.width, read.base) == (width, base)
-    assert (read.scaling, read.factor) == (scaling, factor)
+    assert (read.scaling, read.length) == (scaling, 1)
+    assert read.factor == (4 if scaling == "linear" else 1)
     assert read.columns == 2 * len(expected)
     np.testing.assert_allclose(read.speeds, expected, rtol=1e-12)
-    assert read.length == 1
 
 
 def test_llama3_and_yarn_as_transformers_computes_them():
@@ -178,7 +121,7 @@ def test_the_attention_factor_of_yarn(more, length):
 
 def test_yarn_leaves_fast_pairs_and_divides_slow_ones():
     read = read_config(HEAD | {"rope_scaling": {"type": "yarn", **YARN}})
-    divided = np.array(rates(64)) / read.speeds
+    divided = rates(64) / read.speeds
     assert np.flatnonzero(divided > 1 + 1e-9)[0] == 11
     assert np.flatnonzero(divided > 4 - 1e-9)[0] == 23
     whole = {"type": "yarn", "truncate": False, **YARN}

@@ -1,7 +1,7 @@
 """review_rotary on rotary functions, right and wrong.
 
 The functions are written here, from the formula; each wrong one has one
-slip, and the review has to say which, in words that are listed beside it.
+slip, and the review has to say which, in words that stand beside it.
 """
 
 import math
@@ -17,83 +17,53 @@ def speeds(width, base=10_000.0, steps=None):
     return base ** (-np.arange(0, width, 2) / (steps or width))
 
 
-def columns(width, layout):
-    if layout == "half":
-        return np.arange(width // 2), np.arange(width // 2, width)
-    return np.arange(0, width, 2), np.arange(1, width, 2)
-
-
 def turned(x, cosine, sine, layout="half", start=0):
-    """Turn the first columns by angles, whose cosines and sines are given."""
-    first, second = columns(2 * cosine.shape[-1], layout)
-    first, second = first + start, second + start
+    """Turn columns from `start` on by angles of these cosines and sines."""
+    pairs = cosine.shape[-1]
+    first, second = start + np.arange(2 * pairs).reshape(2, -1)
+    if layout == "interleaved":
+        first, second = start + np.arange(2 * pairs).reshape(-1, 2).T
     made = np.array(x)
     made[..., first] = x[..., first] * cosine - x[..., second] * sine
     made[..., second] = x[..., second] * cosine + x[..., first] * sine
     return made
 
 
-def same(values):
-    return values
-
-
-def rotary(
-    base=10_000.0,
-    layout="half",
-    part=None,  # columns that turn
-    head=False,  # exponents count the head
-    start=0,  # first column that turns
-    divide=1.0,
-    length=1.0,
-    sign=1,
-    change_speeds=same,
-    change_positions=same,
-    change_angles=same,
-    change_waves=same,
-):
-    """Build a rotary function; each setting is one thing to get wrong."""
+def rotary(base=10_000.0, layout="half", **change):
+    """Build a rotary function; what is named in `change` is changed."""
 
     def rotate(x, positions):
-        width = part or x.shape[-1]
-        steps = x.shape[-1] if head else width
-        turns = change_speeds(speeds(width, base, steps) / divide)
-        places = change_positions(positions)
-        angles = change_angles(places[..., None] * turns)
-        cosine = change_waves(np.cos(angles)) * length
-        sine = change_waves(np.sin(angles)) * length * sign
-        return turned(x, cosine, sine, layout, start)
-
-    return rotate
-
-
-def float32(values):
-    return values.astype(np.float32)
-
-
-def rounded_to(kind):
-    return lambda values: values.astype(kind).astype(np.float64)
-
-
-bfloat16 = rounded_to(ml_dtypes.bfloat16)
-float16 = rounded_to(np.float16)
-
-
-def with_angles(angles_of):
-    """Build a rotary function from its angles alone."""
-
-    def rotate(x, positions):
-        angles = angles_of(positions[..., None], speeds(x.shape[-1]))
-        return turned(x, np.cos(angles), np.sin(angles))
-
-    return rotate
-
-
-def from_speeds(turns, length=1.0):
-    def rotate(x, positions):
+        width = change.get("part", x.shape[-1])  # columns that turn
+        steps = x.shape[-1] if "head" in change else width
+        turns = speeds(width, base, steps) / change.get("divide", 1)
+        if "turns" in change:
+            turns = change["turns"](turns)
+        if "places" in change:
+            positions = change["places"](positions)
         angles = positions[..., None] * turns
-        return turned(x, np.cos(angles) * length, np.sin(angles) * length)
+        if "angles" in change:
+            angles = change["angles"](angles)
+        waves = np.array([np.cos(angles), np.sin(angles)])
+        if "waves" in change:
+            waves = change["waves"](waves)
+        waves *= change.get("length", 1)
+        waves[1] *= change.get("sign", 1)
+        return turned(x, *waves, layout, change.get("start", 0))
 
     return rotate
+
+
+def takes(read):
+    """Build a function that takes other positions than it is given."""
+    return lambda x, p: rotary()(x, np.broadcast_to(read(p), p.shape))
+
+
+def bfloat16(values):
+    return values.astype(ml_dtypes.bfloat16).astype(float)
+
+
+def float16(values):
+    return values.astype(np.float16).astype(float)
 
 
 def complex_numbers(x, positions):
@@ -104,23 +74,21 @@ def complex_numbers(x, positions):
 
 def looped(x, positions):
     made = np.zeros(x.shape).tolist()
-    for row, places in enumerate(positions):
-        for token, position in enumerate(places):
-            for k in range(0, x.shape[-1], 2):
-                angle = position / 10_000 ** (k / x.shape[-1])
-                one, other = x[row, token, k : k + 2]
-                cosine, sine = math.cos(angle), math.sin(angle)
-                made[row][token][k] = one * cosine - other * sine
-                made[row][token][k + 1] = one * sine + other * cosine
+    for row, token in np.ndindex(positions.shape):
+        for k in range(0, x.shape[-1], 2):
+            angle = positions[row, token] / 10_000 ** (k / x.shape[-1])
+            one, other = x[row, token, k : k + 2]
+            cosine, sine = math.cos(angle), math.sin(angle)
+            made[row][token][k] = one * cosine - other * sine
+            made[row][token][k + 1] = one * sine + other * cosine
     return made
 
 
 def in_float32(x, positions):
-    turns = (1 / 10_000 ** (np.arange(0, 64, 2, np.float32) / 64)).astype(
-        np.float32
-    )
+    exponents = np.arange(0, 64, 2, dtype=np.float32) / np.float32(64)
+    turns = 1 / np.float32(10_000) ** exponents
     angles = positions.astype(np.float32)[..., None] * turns
-    return turned(float32(x), np.cos(angles), np.sin(angles))
+    return turned(x.astype(np.float32), np.cos(angles), np.sin(angles))
 
 
 LLAMA = {
@@ -146,116 +114,127 @@ YARN = {
         "original_max_position_embeddings": 4096,
     },
 }
+YARN_LENGTH = 0.1 * math.log(4) + 1
 
 
-def llama3_speeds(base=500_000.0, factor=8.0, old_len=8192):
-    """As in Llama 3.1: by a pair's turns in the old length, 4 to 1."""
-    made = []
-    for speed in speeds(64, base):
-        turns = old_len * speed / (2 * math.pi)
-        kept = min(1.0, max(0.0, (turns - 1) / 3))
-        made.append(speed * (kept + (1 - kept) / factor))
-    return np.array(made)
+def llama3(factor=8.0):
+    """Slow pairs as in Llama 3.1: by their turns in 8192 positions."""
+
+    def scaled(turns):
+        kept = np.clip((8192 * turns / (2 * math.pi) - 1) / 3, 0, 1)
+        return turns * (kept + (1 - kept) / factor)
+
+    return rotary(5e5, turns=scaled)
 
 
-def yarn_speeds(factor=4.0, old_len=4096):
-    """As in YaRN: by a pair's number, from 32 turns to 1, rounded out."""
+def yarn(length=YARN_LENGTH):
+    """Slow pairs as in YaRN: by their numbers, from 32 turns to 1 in 4096."""
 
     def pair(turns):
-        return 32 * math.log(old_len / (turns * 2 * math.pi)) / math.log(1e4)
+        return 32 * math.log(4096 / (turns * 2 * math.pi)) / math.log(1e4)
 
     low, high = math.floor(pair(32)), math.ceil(pair(1))
     kept = 1 - np.clip((np.arange(32) - low) / (high - low), 0, 1)
-    return speeds(64) * (kept + (1 - kept) / factor)
+    return rotary(turns=lambda w: w * (kept + (1 - kept) / 4), length=length)
 
 
-YARN_LENGTH = 0.1 * math.log(4) + 1
-
-RIGHT = {
-    "half": (rotary(), {}, "half, base 10000"),
-    "interleaved": (
-        rotary(layout="interleaved"),
-        {},
-        "interleaved, base 10000",
-    ),
-    "complex": (complex_numbers, {}, "interleaved, base 10000"),
-    "looped": (looped, {"max_len": 300}, "interleaved, base 10000"),
-    "float32": (in_float32, {}, "half, base 10000"),
-    "clockwise": (rotary(sign=-1), {}, "half, clockwise, base 10000"),
-    "500000": (rotary(5e5), {}, "half, base 500000"),
-    "an odd base": (rotary(41_829.3), {}, "half, base 41829"),
-    "base 100": (rotary(100.0), {}, "half, base 100"),
-    "linear": (rotary(divide=4), {}, "half, base 10000, linear, by 4"),
-    "part": (
-        rotary(part=16),
-        {},
-        "half, partial, 16 of 64 columns, base 10000",
-    ),
-    "last part": (
-        rotary(part=32, start=32, layout="interleaved"),
+PARTS = "pairs 0 to 14 as base 500000 has them, 15 to 17 between, 18 to 31"
+RIGHT = [
+    (rotary(), {}, "half, base 10000"),
+    (rotary(layout="interleaved"), {}, "interleaved, base 10000"),
+    (complex_numbers, {}, "interleaved, base 10000"),
+    (looped, {"max_len": 300}, "interleaved, base 10000"),
+    (in_float32, {}, "half, base 10000"),
+    (rotary(sign=-1), {}, "half, clockwise, base 10000"),
+    (rotary(5e5), {}, "half, base 500000"),
+    (rotary(41_829.3), {}, "half, base 41829"),
+    (rotary(100.0), {}, "half, base 100"),
+    (rotary(divide=4), {}, "half, base 10000, linear, by 4"),
+    (rotary(part=16), {}, "half, partial, 16 of 64 columns, base 10000"),
+    (
+        rotary(layout="interleaved", part=32, start=32),
         {},
         "interleaved, partial, 32 of 64 columns, from column 32, base 10000",
     ),
-    "proportional": (
+    (
         rotary(1e6, "interleaved", part=16, head=True),
         {},
         "interleaved, partial, 16 of 64 columns, proportional, base 1000000",
     ),
-    "one pair": (rotary(), {"width": 2}, "interleaved or half"),
-    "two pairs": (rotary(), {"width": 4}, "half, base 10000"),
-    "llama3": (
-        from_speeds(llama3_speeds()),
-        {},
-        "half, base 500000, by parts (pairs 0 to 14 as base 500000 has them,"
-        " 15 to 17 between, 18 to 31 divided by 8)",
-    ),
-    "llama3 as asked": (
-        from_speeds(llama3_speeds()),
+    (rotary(), {"width": 2}, "interleaved or half"),
+    (rotary(), {"width": 4}, "half, base 10000"),
+    (llama3(), {}, f"half, base 500000, by parts ({PARTS} divided by 8)"),
+    (
+        llama3(),
         {"config": LLAMA},
-        "half, base 500000, llama3 (pairs 0 to 14 as base 500000 has them,"
-        " 15 to 17 between, 18 to 31 divided by 8)",
+        f"half, base 500000, llama3 ({PARTS} divided by 8)",
     ),
-    "yarn as asked": (
-        from_speeds(yarn_speeds(), YARN_LENGTH),
+    (
+        yarn(),
         {"config": YARN},
         "half, base 10000, yarn (pairs 0 to 10 as base 10000 has them, 11 to"
         " 22 between, 23 to 31 divided by 4), lengths by 1.1386",
     ),
-    "longrope": (
-        from_speeds(speeds(64) / np.linspace(1, 3, 32) ** 2),
+    (
+        rotary(turns=lambda w: w / np.linspace(1, 3, 32) ** 2),
         {},
         "half, base 10000, by parts (each pair of base 10000 divided by a"
         " number of its own, 1 to 9)",
     ),
-    "asked for": (
-        rotary(5e5, "interleaved"),
-        {"base": 500_000, "layout": "interleaved"},
-        "interleaved, base 500000",
-    ),
-    "a cache of the asked length": (
-        rotary(change_positions=lambda p: np.arange(2048)[p]),
+    (rotary(5e5), {"base": 500_000, "layout": "half"}, "half, base 500000"),
+    (
+        rotary(places=lambda p: np.arange(2048)[p]),
         {"max_len": 2048},
         "half, base 10000",
     ),
-}
+]
 
 
-@pytest.mark.parametrize("name", RIGHT)
-def test_a_right_function_is_named_and_not_faulted(name):
-    rotate, options, convention = RIGHT[name]
+@pytest.mark.parametrize(
+    ("rotate", "options", "convention"),
+    RIGHT,
+    ids=[f"{n} {words}" for n, (_, _, words) in enumerate(RIGHT)],
+)
+def test_a_right_function_is_named_and_not_faulted(
+    rotate, options, convention
+):
     found = review_rotary(rotate, **options)
     assert found.findings == {}
     assert str(found.convention) == convention
     assert f"Findings: 0. Convention: {convention}.\n" in str(found)
 
 
-def halves_and_turns(x, positions, angles, swap):
-    """RoPE by "rotate half" or "rotate pairs", with angles for columns."""
-    first, second = columns(64, swap)
-    other = np.empty_like(x)
-    other[..., first], other[..., second] = -x[..., second], x[..., first]
-    cosine = np.cos(positions[..., None] * angles)
-    return x * cosine + other * np.sin(positions[..., None] * angles)
+def by_matrix(numbers):
+    """Build a function from the four numbers of each pair's matrix."""
+
+    def rotate(x, positions):
+        angles = positions[..., None] * speeds(64)
+        one, other = x[..., :32], x[..., 32:]
+        a, b, c, d = numbers(np.cos(angles), np.sin(angles))
+        made = [a * one + b * other, c * one + d * other]
+        return np.concatenate(made, axis=-1)
+
+    return rotate
+
+
+def by_columns(layout, turns):
+    """Build "x * cosine + other * sine", with a speed for each column."""
+
+    def rotate(x, positions):
+        angles = positions[..., None] * turns
+        none = np.zeros((*positions.shape, 32))
+        other = turned(x, none, none + 1, layout)
+        return x * np.cos(angles) + other * np.sin(angles)
+
+    return rotate
+
+
+def with_angles(angles_of):
+    def rotate(x, positions):
+        angles = angles_of(positions[..., None], speeds(64))
+        return turned(x, np.cos(angles), np.sin(angles))
+
+    return rotate
 
 
 def overwritten(x, positions):
@@ -267,51 +246,89 @@ def overwritten(x, positions):
     return np.concatenate([one, other], axis=-1)
 
 
-def by_matrix(cosine_sine):
-    """Build a function from the four numbers of each pair's matrix."""
-
-    def rotate(x, positions):
-        angles = positions[..., None] * speeds(64)
-        one, other = x[..., :32], x[..., 32:]
-        a, b, c, d = cosine_sine(np.cos(angles), np.sin(angles))
-        made = [a * one + b * other, c * one + d * other]
-        return np.concatenate(made, axis=-1)
-
-    return rotate
+HADAMARD = np.kron(np.eye(16), [[1, 1, 0, 0], [1, -1, 1, 0]] * 2)
+MIRROR = np.r_[np.arange(32), np.arange(64)[:31:-1]]
 
 
-def put(index, value):
-    def change(turns):
-        turns = turns.copy()
-        turns[index] = value(turns[index]) if callable(value) else value
-        return turns
+def mirrored(x, positions):
+    return rotary()(x[..., MIRROR], positions)[..., np.argsort(MIRROR)]
 
-    return change
+
+def written_as_half(x, positions):
+    made = rotary(layout="interleaved")(x, positions)
+    return np.concatenate([made[..., ::2], made[..., 1::2]], axis=-1)
+
+
+def rest_first(x, positions):
+    made = rotary(part=32)(x, positions)
+    return np.concatenate([made[..., 32:], made[..., :32]], axis=-1)
+
+
+def rest_lost(x, positions):
+    return rotary(part=32)(x, positions) * (np.arange(64) < 32)
+
+
+def put(pair, value):
+    return lambda turns: np.where(np.arange(32) == pair, value, turns)
+
+
+def against(pair):
+    return lambda turns: np.where(np.arange(32) == pair, -turns, turns)
+
+
+def exchange(one, other):
+    order = np.arange(32)
+    order[[one, other]] = other, one
+    return lambda turns: turns[order]
+
+
+def slow_the_fast(turns):
+    return turns / np.where(np.arange(32) < 20, 8, 1)
+
+
+def roughly(turns):
+    return turns * (1 + 0.003 * np.sin(np.arange(32) ** 2))
+
+
+def all_in(kind):
+    return rotary(turns=kind, places=kind, angles=kind, waves=kind)
 
 
 def longer(pair, factor):
-    def rotate(x, positions):
-        made = rotary()(x, positions)
-        made[..., [pair, pair + 32]] *= factor
-        return made
-
-    return rotate
+    long = np.where(np.arange(64) % 32 == pair, factor, 1)
+    return lambda x, p: rotary()(x, p) * long
 
 
-def in_place(x, positions):
-    x[:] = rotary()(x, positions)
-    return x
+def shrinking(factor):
+    return lambda x, p: rotary()(x, p) * factor ** p[..., None]
 
 
-def positions_in_place(x, positions):
-    made = rotary()(x, positions)
-    positions += 1
-    return made
+def beyond(limit, value):
+    """Build a function whose results are multiplied beyond a position."""
+    return lambda x, p: (
+        rotary()(x, p) * np.where(p < limit, 1, value)[..., None]
+    )
 
 
-def read_as(change):
-    """Build a function that takes other positions than it is given."""
-    return lambda x, p: rotary()(x, np.broadcast_to(change(p), p.shape))
+def fails_in_company(x, positions):
+    if positions.max() > 500 and positions.shape[1] > 1:
+        raise MemoryError("too much at once")
+    return rotary()(x, positions)
+
+
+def one_row_only(x, positions):
+    assert len(x) == 1, "one row only"
+    return rotary()(x, positions)
+
+
+def first_row_only(x, positions):
+    return np.concatenate([rotary()(x[:1], positions[:1]), x[1:]])
+
+
+def dynamic(x, positions):
+    """The base grows with the largest position of the call."""
+    growth = max(1.0, 4 * (positions.max() + 1) / 4096 - 3)
+    return rotary(10_000.0 * growth ** (64 / 62))(x, positions)
 
 
 class Remembers:
@@ -331,358 +348,187 @@ class Remembers:
             positions = positions + self.asked // 20
         elif self.what == "dropout":
             random = np.random.default_rng(self.asked)
-            return rotary()(x, positions) * (random.random(x.shape) > 0.1)
+            x = x * (random.random(x.shape) > 0.1)
         return rotary()(x, positions)
 
 
-def dynamic(x, positions):
-    """The base grows with the largest position of the call."""
-    growth = max(1.0, 4 * (positions.max() + 1) / 4096 - 3)
-    return rotary(10_000.0 * growth ** (64 / 62))(x, positions)
+def in_place(x, positions):
+    x[:] = rotary()(x, positions)
+    return x
 
 
-def refuses(x, positions):
-    if positions.max() >= 3000:
-        raise IndexError("index 3000 is out of bounds")
-    return rotary()(x, positions)
+def positions_in_place(x, positions):
+    positions += 1
+    return rotary()(x, positions - 1)
 
 
-def one_row_only(x, positions):
-    assert len(x) == 1, "one row only"
-    return rotary()(x, positions)
-
-
-def first_row_only(x, positions):
-    return np.concatenate([rotary()(x[:1], positions[:1]), x[1:]])
-
-
-def beyond(limit, value):
-    """Build a function whose results are multiplied beyond a position."""
-
-    def rotate(x, positions):
-        made = rotary()(x, positions)
-        made[positions >= limit] *= value
-        return made
-
-    return rotate
-
-
-def rest_lost(x, positions):
-    made = rotary(part=32)(x, positions)
-    made[..., 32:] = 0
-    return made
-
-
-def rest_first(x, positions):
-    made = rotary(part=32)(x, positions)
-    return np.concatenate([made[..., 32:], made[..., :32]], axis=-1)
-
-
-def written_as_half(x, positions):
-    made = rotary(layout="interleaved")(x, positions)
-    return np.concatenate([made[..., ::2], made[..., 1::2]], axis=-1)
-
-
-ALL_64 = np.concatenate([speeds(64), speeds(64)])
-MIRROR = np.r_[np.arange(32), np.arange(64)[:31:-1]]
-
-
-def mirrored(x, positions):
-    made = rotary()(x[..., MIRROR], positions)
-    return made[..., np.argsort(MIRROR)]
-
-
-WRONG = {
-    # name: function, options, the finding's name, what it should say
-    "a minus is missing": (
-        by_matrix(lambda c, s: (c, s, s, c)),
-        "pairs: a minus is missing",
-    ),
-    "a column is negated": (
-        by_matrix(lambda c, s: (c, s, s, -c)),
-        "pairs: the second column is negated",
-    ),
-    "sine for cosine": (
-        by_matrix(lambda c, s: (s, -c, c, s)),
-        "pairs: sine and cosine are exchanged.",
-    ),
-    "sine for cosine in one column": (
-        by_matrix(lambda c, s: (c, -s, c, s)),
-        "pairs: sine and cosine are exchanged in the second column",
-    ),
-    "no sines": (
-        by_matrix(lambda c, s: (c, 0, 0, c)),
-        "pairs: the sines are missing",
-    ),
-    "no cosines": (
-        by_matrix(lambda c, s: (0, -s, s, 0)),
-        "pairs: the cosines are missing",
-    ),
-    "cosines for sines": (
+WRONG = [  # a function; the finding's name, and what it should say
+    (by_matrix(lambda c, s: (c, s, s, c)), "pairs: a minus is missing"),
+    (by_matrix(lambda c, s: (c, s, s, -c)), "pairs: second column is negated"),
+    (by_matrix(lambda c, s: (-c, s, s, c)), "pairs: first column is negated"),
+    (by_matrix(lambda c, s: (s, -c, c, s)), "pairs: cosine are exchanged."),
+    (by_matrix(lambda c, s: (c, -s, c, s)), "pairs: exchanged in the second"),
+    (by_matrix(lambda c, s: (s, -c, s, c)), "pairs: exchanged in the first"),
+    (by_matrix(lambda c, s: (c, 0, 0, c)), "pairs: the sines are missing"),
+    (by_matrix(lambda c, s: (0, -s, s, 0)), "pairs: the cosines are missing"),
+    (
         by_matrix(lambda c, s: (c, -c, c, c)),
         "pairs: cosines stand where sines",
     ),
-    "half of a turn": (
-        by_matrix(lambda c, s: (c, -s, 0, 1)),
-        "pairs: only the first column turns",
+    (by_matrix(lambda c, s: (c, -s, 0, 1)), "pairs: only the first column"),
+    (by_matrix(lambda c, s: (1, 0, s, c)), "pairs: only the second column"),
+    (by_matrix(lambda c, s: (c, -s, 0, 0)), "pairs: second column is lost"),
+    (by_matrix(lambda c, s: (c, -s, c, -s)), "pairs: computed like the first"),
+    (by_matrix(lambda c, s: (s, c, s, c)), "pairs: computed like the second"),
+    (overwritten, "pairs: the second column is computed from one already"),
+    (lambda x, p: x, "pairs: Nothing turns"),
+    (lambda x, p: x @ HADAMARD, "pairs: mixed with more than one other"),
+    (by_columns("half", np.repeat(speeds(64), 2)), "layout: interleaved: col"),
+    (
+        by_columns("interleaved", np.tile(speeds(64), 2)),
+        "layout: out half: col",
     ),
-    "the first row twice": (
-        by_matrix(lambda c, s: (c, -s, c, -s)),
-        "pairs: both columns are computed like the first",
-    ),
-    "overwritten": (overwritten, "pairs: already overwritten"),
-    "nothing": (lambda x, p: x, "pairs: Nothing turns"),
-    "half pairs, other angles": (
-        lambda x, p: halves_and_turns(x, p, np.repeat(speeds(64), 2), "half"),
-        "layout: pairs are half, the angles are laid out interleaved: columns"
-        " 0 and 32",
-    ),
-    "interleaved pairs, other angles": (
-        lambda x, p: halves_and_turns(x, p, ALL_64, "interleaved"),
-        "layout: pairs are interleaved, the angles are laid out half",
-    ),
-    "mirrored pairs": (mirrored, "layout: Columns 0 and 63 are a pair"),
-    "written as half": (
-        written_as_half,
-        "position 0: Pairs are read in one layout and written as half",
-    ),
-    "the rest first": (rest_first, "position 0: column 0 is column 32"),
-    "the rest lost": (rest_lost, "lengths: Columns 32 to 63"),
-    "one late": (
-        rotary(change_positions=lambda p: p + 1),
-        "position 0: as position 1",
-    ),
-    "negated": (rotary(length=-1), "position 0: negates x"),
-    "a pair stands still": (
-        rotary(change_speeds=put(5, 0)),
-        "pair: Pair 5 (columns 5, 37) stands still",
-    ),
-    "the last pair stands still": (
-        rotary(layout="interleaved", change_speeds=put(31, 0)),
-        "pair: Pair 31 (columns 62, 63) stands still",
-    ),
-    "two pairs exchanged": (
-        rotary(
-            change_speeds=lambda w: w[
-                [0, 1, 2, 9, *range(4, 9), 3, *range(10, 32)]
-            ]
-        ),
-        "pair: Pairs 3 and 9 are exchanged",
-    ),
-    "a pair against the others": (
-        rotary(change_speeds=put(7, lambda w: -w)),
-        "pair: Against the others turn: pair 7",
-    ),
-    "a pair twice as fast": (
-        rotary(change_speeds=put(4, lambda w: 2 * w)),
-        "pair: Pair 4 turns by 0.6325 per position instead of 0.3162",
-    ),
-    "whole speeds": (
-        rotary(change_speeds=np.trunc),
-        "pair: whole numbers",
-    ),
-    "one speed": (rotary(change_speeds=np.ones_like), "speeds: at one speed"),
-    "two by two": (
-        rotary(change_speeds=lambda w: np.repeat(w[::2], 2)),
-        "speeds: two by two",
-    ),
-    "backwards": (
-        rotary(change_speeds=lambda w: w[::-1]),
-        "speeds: run backwards",
-    ),
-    "degrees": (rotary(change_angles=np.rad2deg), "speeds: degrees"),
-    "twice": (rotary(divide=0.5), "speeds: positions count twice"),
-    "from pair 1": (
-        rotary(change_speeds=lambda w: w * w[1]),
-        "speeds: exponents begin with pair 1",
-    ),
-    "fast pairs slowed": (
-        rotary(change_speeds=lambda w: w / np.r_[np.full(20, 8), np.ones(12)]),
-        "speeds: scaling by parts is for the slow",
-    ),
-    "no series": (
-        rotary(change_speeds=lambda w: np.linspace(1, 1e-4, 32)),
+    (mirrored, "layout: Columns 0 and 63 are a pair"),
+    (written_as_half, "position 0: one layout and written as half"),
+    (rest_first, "position 0: column 0 is column 32"),
+    (rest_lost, "lengths: Columns 32 to 63 do not turn"),
+    (rotary(places=lambda p: p + 1), "position 0: as position 1 should be"),
+    (rotary(length=-1), "position 0: Position 0 negates x"),
+    (rotary(turns=put(5, 0)), "pair: Pair 5 (columns 5, 37) stands still"),
+    (rotary(layout="interleaved", turns=put(31, 0)), "pair: (columns 62, 63)"),
+    (rotary(turns=exchange(3, 9)), "pair: Pairs 3 and 9 are exchanged"),
+    (rotary(turns=against(7)), "pair: Against the others turn: pair 7"),
+    (rotary(turns=put(4, 0.6)), "pair: Pair 4 turns by 0.6 per position"),
+    (rotary(turns=np.trunc), "pair: whole numbers"),
+    (rotary(turns=np.ones_like), "speeds: Pairs all turn at one speed"),
+    (rotary(turns=lambda w: w[np.arange(32) // 2 * 2]), "speeds: two by two"),
+    (rotary(turns=lambda w: w[::-1]), "speeds: run backwards"),
+    (rotary(angles=np.rad2deg), "speeds: degrees are taken for radians"),
+    (rotary(angles=np.deg2rad), "speeds: radians are taken for degrees"),
+    (rotary(divide=0.5), "speeds: positions count twice"),
+    (rotary(divide=0.3), "speeds: turns by 3.33333 per position, not by 1."),
+    (rotary(turns=lambda w: w * w[1]), "speeds: exponents begin with pair 1"),
+    (rotary(turns=slow_the_fast), "speeds: by parts is for the slow"),
+    (
+        rotary(turns=lambda w: np.linspace(1, 1e-4, 32)),
         "speeds: no single base",
     ),
-    "a square": (
-        with_angles(lambda p, w: p**2 * w),
-        "scores: offset alone",
-    ),
-    "other waves": (
+    (with_angles(lambda p, w: p**2 * w), "scores: by 1, 3, "),
+    (
         by_matrix(lambda c, s: (c, -s[..., ::-1], s[..., ::-1], c)),
-        "layout: Cosines and sines are of different angles",
+        "layout: Cos",
     ),
-    "by the root": (rotary(length=8), "lengths: by 8, the square root of 64"),
-    "YaRN's factor": (
-        rotary(length=YARN_LENGTH),
-        "lengths: by 1.1386, YaRN's attention factor for scaling by 4",
+    (rotary(length=8), "lengths: by 8, the square root of 64"),
+    (rotary(length=0.125), "lengths: by 0.125, 1 over the square root"),
+    (rotary(length=YARN_LENGTH), "lengths: attention factor for scaling by 4"),
+    (longer(3, 2), "lengths: by 2 in pair 3"),
+    (shrinking(0.99), "lengths: change with the position"),
+    (shrinking(0.9999999), "far: lengths change, by 0.99"),
+    (rotary(places=bfloat16), "digits: rounded to bfloat16: position 257"),
+    (rotary(places=float16), "digits: rounded to float16: position 2049"),
+    (rotary(angles=bfloat16), "digits: Angles are rounded to bfloat16"),
+    (rotary(turns=float16), "digits: Speeds are rounded to float16"),
+    (rotary(turns=roughly), "digits: Speeds miss those of the base"),
+    (all_in(bfloat16), "digits: Speeds, positions and angles are rounded"),
+    (rotary(waves=float16), "digits: the result, are rounded to float16"),
+    (
+        rotary(places=lambda p: np.minimum(p, 2047)),
+        "far: from 2048 on are tur",
     ),
-    "one pair longer": (longer(3, 2), "lengths: by 2 in pair 3"),
-    "shorter with the position": (
-        lambda x, p: rotary()(x, p) * 0.99 ** p[..., None],
-        "lengths: change with the position",
+    (rotary(places=lambda p: np.minimum(p, 20)), "far: turned as 20: clipped"),
+    (
+        rotary(places=lambda p: p % 1000),
+        "far: from 1000 on are counted from 0",
     ),
-    "bfloat16 positions": (
-        rotary(change_positions=bfloat16),
-        "digits: Positions are rounded to bfloat16: position 257",
+    (rotary(places=lambda p: p.astype(np.int16)), "far: from 32768 on overf"),
+    (
+        rotary(places=lambda p: p + (p >= 700)),
+        "far: from 700 on come one late",
     ),
-    "float16 positions": (
-        rotary(change_positions=float16),
-        "digits: Positions are rounded to float16: position 2049",
+    (rotary(places=lambda p: p - (p >= 700)), "far: from 700 on come one ear"),
+    (rotary(places=lambda p: np.where(p < 5000, p, 0)), "far: left as they"),
+    (rotary(places=lambda p: np.arange(3000)[p]), "far: Position 3000 is the"),
+    (rotary(places=lambda p: np.arange(30)[p]), "far: Position 30 is the fir"),
+    (beyond(5000, math.nan), "far: From position 5000 on there is NaN"),
+    (beyond(12, math.nan), "far: From position 12 on it gives NaN"),
+    (beyond(5000, 0), "far: From position 5000 on the result is zero"),
+    (rotary(angles=lambda a: a % 6.28), "far: Position 7 is the first that"),
+    (fails_in_company, "far: and alone they do not"),
+    (takes(lambda p: np.arange(p.shape[1])), "positions: ignored"),
+    (takes(lambda p: p - p[:, :1]), "positions: from the first of their row"),
+    (
+        takes(lambda p: p[:, :1] + np.arange(p.shape[1])),
+        "positions: Only the f",
     ),
-    "bfloat16 angles": (
-        rotary(change_angles=bfloat16),
-        "digits: Angles are rounded to bfloat16",
+    (
+        takes(lambda p: p[0, 0] + np.arange(p.shape[1])),
+        "positions: very first",
     ),
-    "float16 speeds": (
-        rotary(change_speeds=float16),
-        "digits: Speeds are rounded to float16",
+    (takes(lambda p: p[:1]), "positions: first row of the batch are taken"),
+    (takes(lambda p: p[-1:]), "positions: last row of the batch are taken"),
+    (takes(lambda p: np.sort(p)), "positions: Positions are sorted"),
+    (takes(lambda p: p[:, -1:]), "positions: The last position of a row"),
+    (takes(lambda p: p.max(1, keepdims=True)), "positions: The largest pos"),
+    (
+        takes(lambda p: p[:, :1]),
+        "positions: The first position of a row",
     ),
-    "all in bfloat16": (
-        rotary(
-            change_speeds=bfloat16,
-            change_positions=bfloat16,
-            change_angles=bfloat16,
-            change_waves=bfloat16,
-        ),
-        "digits: Speeds, positions and angles are rounded to bfloat16",
+    (takes(lambda p: np.minimum(p, p.shape[1] - 1)), "positions: are clipped"),
+    (takes(lambda p: p % p.shape[1]), "positions: begin again at the number"),
+    (
+        takes(lambda p: p.shape[1] - 1 - p),
+        "positions: from the end of the call",
     ),
-    "float16 waves": (
-        rotary(change_waves=float16),
-        "digits: Sines and cosines, or the result, are rounded to float16",
+    (takes(lambda p: p / p.shape[1]), "positions: divided by the number of"),
+    (
+        takes(lambda p: p * (p.shape[1] > 1)),
+        "positions: one token, 7 is turned",
     ),
-    "clipped": (
-        rotary(change_positions=lambda p: np.minimum(p, 2047)),
-        "far: Positions from 2048 on are turned as 2047: clipped",
+    (
+        takes(lambda p: np.arange(p.shape[1])[p]),
+        "positions: long as the call?",
     ),
-    "clipped early": (
-        rotary(change_positions=lambda p: np.minimum(p, 20)),
-        "far: Positions from 21 on are turned as 20: clipped",
-    ),
-    "wrapped": (
-        rotary(change_positions=lambda p: p % 1000),
-        "far: Positions from 1000 on are counted from 0 again",
-    ),
-    "16-bit integers": (
-        rotary(change_positions=lambda p: p.astype(np.int16)),
-        "far: Positions from 32768 on overflow",
-    ),
-    "a jump": (
-        rotary(change_positions=lambda p: p + (p >= 700)),
-        "far: Positions from 700 on come one late",
-    ),
-    "refused": (
-        refuses,
-        "far: Position 3000 is the first to fail: IndexError",
-    ),
-    "refused early": (
-        rotary(change_positions=lambda p: np.arange(30)[p]),
-        "far: Position 30 is the first to fail: IndexError",
-    ),
-    "NaN": (beyond(5000, math.nan), "far: From position 5000 on there is NaN"),
-    "zero": (beyond(5000, 0), "far: From position 5000 on the result is zero"),
-    "left alone": (
-        rotary(change_positions=lambda p: np.where(p < 5000, p, 0)),
-        "far: Positions from 5000 on are left as they were",
-    ),
-    "6.28": (
-        rotary(change_angles=lambda a: a % 6.28),
-        "far: Position 7 is the first that is turned wrongly",
-    ),
-    "ignored": (
-        read_as(lambda p: np.arange(p.shape[1])),
-        "positions: ignored: tokens are counted from 0",
-    ),
-    "from the first": (
-        read_as(lambda p: p - p[:, :1]),
-        "positions: counted from the first of their row",
-    ),
-    "only the first": (
-        read_as(lambda p: p[:, :1] + np.arange(p.shape[1])),
-        "positions: Only the first position of a row is read",
-    ),
-    "one row for all": (
-        read_as(lambda p: p[:1]),
-        "positions: first row of the batch are taken for all",
-    ),
-    "the largest": (
-        read_as(lambda p: p.max(axis=1, keepdims=True)),
-        "positions: largest position of a row",
-    ),
-    "from the end": (
-        read_as(lambda p: p.shape[1] - 1 - p),
-        "positions: counted from the end of the call",
-    ),
-    "over the length": (
-        read_as(lambda p: p / p.shape[1]),
-        "positions: divided by the number of tokens",
-    ),
-    "one token at a time": (
-        read_as(lambda p: p * (p.shape[1] > 1)),
-        "positions: in a call of one token, 7 is turned as 0",
-    ),
-    "a table as long as the call": (
-        read_as(lambda p: np.arange(p.shape[1])[p]),
-        "positions: Is its table as long as the call?",
-    ),
-    "cut to whole steps": (
-        read_as(lambda p: p // 4),
-        "positions: 0 to 3 are turned alike",
-    ),
-    "one row only": (one_row_only, "batch: A batch of two rows fails"),
-    "the first row only": (first_row_only, "batch: Row 1 of a batch"),
-    "dynamic": (dynamic, "company: beside 4096 or more"),
-    "cache of the first call": (
-        Remembers("first call"),
-        "far: Positions from 4 on are turned as 3",
-    ),
-    "cache by length": (Remembers("length"), "state: of an earlier call"),
-    "counting calls": (Remembers("count"), "state: after all others"),
-    "dropout": (Remembers("dropout"), "state: asked twice"),
-    "in place": (in_place, "input: x is changed in place"),
-    "positions in place": (
-        positions_in_place,
-        "input: positions is changed in place",
-    ),
-    "something added": (
-        lambda x, p: x + np.sin(p[..., None] * ALL_64),
-        "linear: something is added",
-    ),
-    "normalized": (
-        lambda x, p: rotary()(x / np.linalg.norm(x), p),
-        "linear: Twice x",
-    ),
-    "tokens mixed": (
-        lambda x, p: rotary()(x + x.mean(axis=1, keepdims=True), p),
-        "linear: A token changes the results",
-    ),
-    "position 0 blank": (
+    (takes(lambda p: p // 4), "positions: 0 to 3 are turned alike"),
+    (one_row_only, "batch: A batch of two rows fails"),
+    (first_row_only, "batch: Row 1 of a batch"),
+    (dynamic, "company: beside 4096 or more"),
+    (Remembers("first call"), "far: Positions from 4 on are turned as 3"),
+    (Remembers("length"), "state: Positions of an earlier call"),
+    (Remembers("count"), "state: after all others"),
+    (Remembers("dropout"), "state: asked twice"),
+    (in_place, "input: x is changed in place"),
+    (positions_in_place, "input: positions is changed in place"),
+    (lambda x, p: x + np.sin(p[..., None]), "linear: something is added"),
+    (lambda x, p: rotary()(x / np.linalg.norm(x), p), "linear: Twice x"),
+    (lambda x, p: rotary()(x + x.mean(1)[:, None], p), "linear: A token chan"),
+    (
         lambda x, p: rotary()(x, p) * (p > 0)[..., None],
-        "position 0: Position 0 gives zero",
+        "position 0: gives zero",
     ),
-    "a part alone": (
+    (
         lambda x, p: rotary()(x[..., :32], p),
-        "result: the result's shape is (1, 4, 32), not (1, 4, 64)",
+        "result: shape is (1, 4, 32), not",
     ),
-    "complex": (lambda x, p: x * 1j, "result: the numbers are complex"),
-    "None": (lambda x, p: None, "result: it returns None"),
-    "exit": (lambda x, p: exit(3), "result: SystemExit"),
-    "no positions": (lambda x: x, "result: TypeError"),
-}
+    (lambda x, p: x * 1j, "result: the numbers are complex"),
+    (lambda x, p: None, "result: it returns None"),
+    (lambda x, p: exit(3), "result: SystemExit"),
+    (lambda x: x, "result: TypeError"),
+]
 
 
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize(
+    ("rotate", "expected"), WRONG, ids=[words for _, words in WRONG]
+)
 @pytest.mark.filterwarnings("error")
-def test_what_is_wrong_is_said(name):
-    rotate, expected = WRONG[name]
-    key, words = expected.split(": ", 1)
+def test_what_is_wrong_is_said(rotate, expected):
+    name, words = expected.split(": ", 1)
     found = review_rotary(rotate)
-    assert words in found.findings.get(key, str(found))
-    assert f"- {key}: " in str(found)
-    allowed = {key}
+    assert words in found.findings.get(name, str(found))
+    assert f"- {name}: " in str(found)
+    allowed = {name}
     if "float16" in words:
         allowed |= {"far", "digits"}  # NaN from 65520 on
-    if key in ("state", "batch", "positions"):
+    if name in ("state", "batch", "positions"):
         allowed |= {"positions", "state", "company", "position 0"}
     assert set(found.findings) <= allowed
 
@@ -722,17 +568,17 @@ HELD = {
         "scaling: The scaling is linear by 8, where",
     ),
     "another factor": (
-        from_speeds(llama3_speeds(factor=32)),
+        llama3(factor=32),
         {"config": LLAMA},
         "scaling: Pairs 15 to 31 turn by other angles",
     ),
     "no attention factor": (
-        from_speeds(yarn_speeds()),
+        yarn(1.0),
         {"config": YARN},
         "lengths: Lengths do not change, where the config asks for 1.1386",
     ),
     "the attention factor twice": (
-        from_speeds(yarn_speeds(), YARN_LENGTH**2),
+        yarn(YARN_LENGTH**2),
         {"config": YARN},
         "lengths: it is applied twice",
     ),
@@ -760,7 +606,7 @@ def test_a_function_is_held_to_what_is_asked(name):
 
 def test_a_factor_that_is_no_finding_if_asked_for():
     assert "lengths" in review_rotary(rotary(length=YARN_LENGTH)).findings
-    found = review_rotary(from_speeds(yarn_speeds(), YARN_LENGTH), config=YARN)
+    found = review_rotary(yarn(), config=YARN)
     assert str(found).startswith(
         "The config asks for base 10000, yarn, by 4, lengths by 1.13863,"
         " radians per position 1, 0.7499, 0.5623, ..., 0.00003334.\n"
@@ -779,7 +625,7 @@ def test_digits_are_told_and_float32_is_no_finding():
     assert "Angles in float64." in str(review_rotary(rotary()))
     digits = review_rotary(in_float32).digits
     assert digits.startswith("Angles in float32, off by 0.00")
-    tolerant = review_rotary(rotary(change_waves=bfloat16), tolerance=0.01)
+    tolerant = review_rotary(rotary(waves=bfloat16), tolerance=0.01)
     assert tolerant.findings == {}
     assert "Results in bfloat16." in str(tolerant)
 
@@ -791,13 +637,13 @@ def test_a_base_suggests_a_cause():
 
 
 def test_where_a_finding_shows_can_be_read():
-    (finding,) = review_rotary(rotary(change_speeds=put(5, 0))).details
+    (finding,) = review_rotary(rotary(turns=put(5, 0))).details
     assert finding.as_dict() == {
         "name": "pair",
         "words": "Pair 5 (columns 5, 37) stands still.",
         "pair": 5,
     }
-    clipped = rotary(change_positions=lambda p: np.minimum(p, 2047))
+    clipped = rotary(places=lambda p: np.minimum(p, 2047))
     assert review_rotary(clipped).details[0].position == 2048
 
 

@@ -150,8 +150,20 @@ def test_whatever_numpy_can_read_will_do(made):
     assert found.findings == {}
 
 
-def other_base(base):
-    return lambda n, d: waves(n, speeds(d, base))
+def other_base(base, start=0):
+    return lambda n, d: waves(n, speeds(d, base), start)
+
+
+def rates(change):
+    return lambda n, d: waves(n, change(speeds(d)))
+
+
+def times(factor, added=0):
+    return lambda n, d: right(n, d) * factor + added
+
+
+def cast(kind):
+    return lambda n, d: right(n, d).astype(kind)
 
 
 def changed(rows, factor):
@@ -165,64 +177,69 @@ def changed(rows, factor):
     return encoder
 
 
+def picked(rows):
+    """An encoder that takes other rows than it should."""
+    return lambda n, d: right(n + 1, d)[rows(np.arange(n))]
+
+
 def ordered(order):
     return lambda n, d: right(n, d)[:, order]
 
 
+PAIRS = [0, 1, 4, 5, 2, 3, *range(6, 64)]
+
+
 def exchanged(one, other):
     order = np.arange(64)
-    order[[one, other]] = order[[other, one]]
+    order[[one, other]] = other, one
     return ordered(order)
 
 
-def in_float32(seq_len, d_model):
-    positions = np.arange(seq_len, dtype=np.float32)[:, None]
-    rates = np.exp(
-        np.arange(0, d_model, 2, dtype=np.float32)
-        * np.float32(-math.log(10_000) / d_model)
-    )
+def in_float32(seq_len, d_model, start=0):
+    positions = np.arange(start, seq_len + start, dtype=np.float32)
+    step = np.float32(-math.log(10_000) / d_model)
+    rates = np.exp(np.arange(0, d_model, 2, dtype=np.float32) * step)
+    angles = positions[:, None] * rates
     table = np.zeros((seq_len, d_model), np.float32)
-    table[:, 0::2] = np.sin(positions * rates)
-    table[:, 1::2] = np.cos(positions * rates)
+    table[:, 0::2], table[:, 1::2] = np.sin(angles), np.cos(angles)
     return table
 
 
-def cast(kind):
-    return lambda n, d: right(n, d).astype(kind)
+def late_float32(seq_len, d_model):
+    return in_float32(seq_len, d_model, start=1)
 
 
-def rounded_positions(kind):
+def rounded_positions(seq_len, d_model):
+    positions = np.arange(seq_len).astype(ml_dtypes.bfloat16).astype(float)
+    return np.concatenate([waves(1, speeds(d_model), p) for p in positions])
+
+
+def overflows(seq_len, d_model):
+    positions = np.arange(seq_len).astype(np.int16)
+    return right(65_536, d_model)[0] * 0 + np.where(
+        positions[:, None] < 0,
+        right(32_769, d_model)[np.abs(positions.astype(int))]
+        * np.tile([-1, 1], d_model // 2),
+        right(32_769, d_model)[np.abs(positions.astype(int))],
+    )
+
+
+def by_column(factor):
+    """Exponents that count columns, each with one of its own."""
+
     def encoder(seq_len, d_model):
-        positions = np.arange(seq_len).astype(kind).astype(float)
-        angles = np.outer(positions, speeds(d_model))
-        table = np.empty((seq_len, d_model))
-        table[:, 0::2], table[:, 1::2] = np.sin(angles), np.cos(angles)
-        return table
+        exponents = -factor * np.arange(d_model) / d_model
+        angles = np.outer(np.arange(seq_len), 1e4**exponents)
+        even = np.arange(d_model) % 2 == 0
+        return np.where(even, np.sin(angles), np.cos(angles))
 
     return encoder
 
 
-def numbered_by_column(seq_len, d_model):
-    angles = np.outer(
-        np.arange(seq_len), 1e4 ** (-2 * np.arange(d_model) / d_model)
-    )
-    angles[:, 0::2] = np.sin(angles[:, 0::2])
-    angles[:, 1::2] = np.cos(angles[:, 1::2])
-    return angles
-
-
-def own_exponents(seq_len, d_model):
-    angles = np.outer(
-        np.arange(seq_len), 1e4 ** (-np.arange(d_model) / d_model)
-    )
-    angles[:, 0::2] = np.sin(angles[:, 0::2])
-    angles[:, 1::2] = np.cos(angles[:, 1::2])
-    return angles
-
-
 def fairseq(seq_len, d_model):
     """Begins at position 2, after the padding index 1."""
-    rates = 10_000.0 ** (-np.arange(d_model // 2) / (d_model // 2 - 1))
+    steps = d_model // 2 - 1
+    rates = 10_000.0 ** (-np.arange(d_model // 2) / steps)
     angles = np.outer(np.arange(seq_len) + 2, rates)
     return np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
 
@@ -231,8 +248,19 @@ def sines_only(seq_len, d_model):
     return np.sin(np.outer(np.arange(seq_len), np.repeat(speeds(d_model), 2)))
 
 
-def by_length(seq_len, d_model):
+def over_length(seq_len, d_model):
     return waves(seq_len, speeds(d_model) / seq_len)
+
+
+def reshaped(seq_len, d_model):
+    return right(seq_len, d_model).T.reshape(seq_len, d_model)
+
+
+def random(seq_len, d_model):
+    return np.random.default_rng(0).normal(size=(seq_len, d_model))
+
+
+EVERY = "row length, row 2, rotation, wavelengths, dot products, far row"
 
 
 class Drifts:
@@ -246,192 +274,77 @@ class Drifts:
         return right(seq_len, d_model) * (1 + 1e-9 * self.asked)
 
 
-WRONG = {
-    # name: encoder, the checks of the eight that fail, what is said
-    "base 500000": (
-        other_base(5e5),
-        "wavelengths, far row",
-        "The waves fit base 500000.",
-    ),
-    "a missing factor 2": (
-        other_base(100.0),
-        "wavelengths, far row",
-        "The waves fit base 100: a missing factor 2",
-    ),
-    "a doubled exponent": (
-        other_base(1e8),
-        "wavelengths, far row",
-        "base 100000000: a doubled exponent",
-    ),
-    "d - 1": (
-        other_base(1e4 ** (64 / 63)),
-        "wavelengths, far row",
-        "base 11574: d - 1 for d",
-    ),
-    "log10": (
-        other_base(math.e**4),
-        "wavelengths, far row",
-        "base 54.598: log10 for the natural logarithm",
-    ),
-    "one late": (
-        lambda n, d: waves(n, speeds(d), start=1),
-        "row 2, far row",
-        "Row 0 holds position 1: each row is one position late",
-    ),
-    "fairseq": (fairseq, "row 2, far row", "an offset for padding?"),
-    "a pair's columns": (exchanged(2, 3), "", "Columns 2 and 3 are exchanged"),
-    "two columns": (
-        exchanged(4, 9),
+SPEED, LATE = "wavelengths, far row", "row 2, far row"
+MIXED = "row length, rotation, dot products, far row"
+ALL = "row length, rotation, wavelengths, dot products, far row"
+WRONG = [  # an encoder, the checks of the eight that fail, what is said
+    (other_base(5e5), SPEED, "The waves fit base 500000."),
+    (other_base(100.0), SPEED, "base 100: a missing factor 2"),
+    (other_base(1e8), SPEED, "base 100000000: a doubled exponent"),
+    (other_base(1e4 ** (64 / 63)), SPEED, "base 11574: d - 1 for d"),
+    (other_base(math.e**4), SPEED, "base 54.598: log10 for the natural log"),
+    (other_base(1e4, 1), LATE, "Row 0 holds position 1: each row is one pos"),
+    (other_base(1e4, -3), LATE, "each row is 3 positions early"),
+    (fairseq, LATE, "an offset for padding?"),
+    (exchanged(2, 3), "", "Columns 2 and 3 are exchanged"),
+    (exchanged(4, 9), "rotation", "Columns 4 and 9 are exchanged"),
+    (ordered(PAIRS), "", "Pairs 1 and 2 are exchanged"),
+    (ordered(range(63, -1, -1)), "row 2", "The columns run backwards"),
+    (
+        ordered([0, 1, 4, 3, 6, 5, 2, *range(7, 64)]),
         "rotation",
-        "Columns 4 and 9 are exchanged",
+        "Columns 2, 4,",
     ),
-    "two pairs": (
-        ordered([0, 1, 4, 5, 2, 3, *range(6, 64)]),
+    (times(-1), LATE, "All entries are negated"),
+    (times([-1, 1] * 32), LATE, "The sines are negated"),
+    (times([1, -1] * 32), "far row", "The cosines are negated"),
+    (times([1] * 63 + [-1]), "far row", "Column 63 is negated"),
+    (times(8), "row length, row 2, far row", "by 8, the square root of 64"),
+    (times(0.5, 0.5), ALL.replace(",", ", row 2,", 1), "0.5 and moved by 0.5"),
+    (rates(lambda w: w / 4), f"row 2, {SPEED}", "Positions are divided by 4"),
+    (rates(np.rad2deg), f"row 2, {SPEED}", "degrees are taken for radians"),
+    (rates(lambda w: w[::-1]), "row 2", "The pairs run backwards"),
+    (rates(lambda w: w[0] * w**0), SPEED, "all turn at one speed"),
+    (in_float32, "far row", "Angles are in float32: row 31 is the first that"),
+    (late_float32, LATE, "(counted from 1?). Angles are in float32"),
+    (cast(np.float16), "row length, dot products, far row", "to float16"),
+    (cast(ml_dtypes.bfloat16), ALL, "Entries are rounded to bfloat16"),
+    (rounded_positions, "dot products", "rounded to bfloat16: row 257"),
+    (by_column(1), ALL, "each column has an exponent of its own"),
+    (by_column(2), ALL, "the exponents are twice the column's number"),
+    (sines_only, MIXED, "sines stand in place of the cosines"),
+    (times(np.arange(64) != 9), ALL, "in all rows hold: column 9."),
+    (reshaped, f"{EVERY}, first rows", "rows and columns are mixed"),
+    (random, EVERY, "are they learned or random?"),
+    (changed(slice(0, 1), 0), "row length", "Row 0 is zero"),
+    (changed(slice(600, 32_000), 0), "", "Rows 600 to 31999 are zero"),
+    (
+        changed(slice(600, 610), 0.5),
         "",
-        "Pairs 1 and 2 are exchanged",
+        "Rows 600 to 609, and no others, hold",
     ),
-    "backwards": (
-        ordered(range(63, -1, -1)),
-        "row 2",
-        "The columns run backwards",
-    ),
-    "negated": (
-        lambda n, d: -right(n, d),
-        "row 2, far row",
-        "All entries are negated",
-    ),
-    "sines negated": (
-        lambda n, d: right(n, d) * np.tile([-1, 1], d // 2),
-        "row 2, far row",
-        "The sines are negated",
-    ),
-    "scaled": (
-        lambda n, d: 8 * right(n, d),
-        "row length, row 2, far row",
-        "multiplied by 8, the square root of 64",
-    ),
-    "moved": (
-        lambda n, d: right(n, d) / 2 + 0.5,
-        "row length, row 2, rotation, wavelengths, dot products, far row",
-        "multiplied by 0.5 and moved by 0.5",
-    ),
-    "divided": (
-        lambda n, d: waves(n, speeds(d) / 4),
-        "row 2, wavelengths, far row",
-        "Positions are divided by 4",
-    ),
-    "degrees": (
-        lambda n, d: waves(n, speeds(d), change=np.rad2deg),
-        "row 2, wavelengths, far row",
-        "degrees are taken for radians",
-    ),
-    "float32 angles": (
-        in_float32,
+    (picked(lambda n: n % 5000), "far row", "from 5000 on begin with row 0"),
+    (picked(lambda n: np.minimum(n, 4999)), "far row", "all hold row 4999"),
+    (
+        picked(lambda n: n + (n > 999)),
         "far row",
-        "Angles are in float32: row 31 is the first that is off by more than",
+        "from 1000 on are one row late",
     ),
-    "float16": (
-        cast(np.float16),
-        "row length, dot products, far row",
-        "Entries are rounded to float16",
-    ),
-    "bfloat16": (
-        cast(ml_dtypes.bfloat16),
-        "row length, rotation, wavelengths, dot products, far row",
-        "Entries are rounded to bfloat16",
-    ),
-    "bfloat16 positions": (
-        rounded_positions(ml_dtypes.bfloat16),
-        "dot products",
-        "Positions are rounded to bfloat16: row 257",
-    ),
-    "a column's own exponents": (
-        own_exponents,
-        "row length, rotation, wavelengths, dot products, far row",
-        "each column has an exponent of its own",
-    ),
-    "twice the column": (
-        numbered_by_column,
-        "row length, rotation, wavelengths, dot products, far row",
-        "the exponents are twice the column's number",
-    ),
-    "sines only": (
-        sines_only,
-        "row length, rotation, dot products, far row",
-        "sines stand in place of the cosines",
-    ),
-    "a column stands still": (
-        lambda n, d: right(n, d) * (np.arange(d) != 9),
-        "row length, rotation, wavelengths, dot products, far row",
-        "Columns 9 hold one number in all rows",
-    ),
-    "reshaped": (
-        lambda n, d: right(n, d).T.reshape(n, d),
-        "row length, row 2, rotation, wavelengths, dot products, far row,"
-        " first rows",
-        "rows and columns are mixed",
-    ),
-    "random": (
-        lambda n, d: np.random.default_rng(0).normal(size=(n, d)),
-        "row length, row 2, rotation, wavelengths, dot products, far row",
-        "are they learned or random?",
-    ),
-    "row 0 blank": (
-        changed(slice(0, 1), 0),
-        "row length",
-        "Row 0 is zero",
-    ),
-    "rows blank": (
-        changed(slice(600, 32_000), 0),
-        "",
-        "Rows 600 to 31999 are zero",
-    ),
-    "wrapped": (
-        lambda n, d: right(5000, d)[np.arange(n) % 5000],
-        "far row",
-        "The rows from 5000 on begin with row 0 again",
-    ),
-    "clipped": (
-        lambda n, d: right(5000, d)[np.minimum(np.arange(n), 4999)],
-        "far row",
-        "The rows from 5000 on all hold row 4999",
-    ),
-    "overflow": (
-        lambda n, d: (
-            np.sin(np.arange(n).astype(np.int16))[:, None]
-            * (np.arange(d) == 0)
-            + right(n, d) * (np.arange(d) > 0)
-        ),
-        "far row",
-        "Row 32768 is the first that is wrong",
-    ),
-    "over the length": (
-        by_length,
-        "row 2, wavelengths, far row, first rows",
+    (picked(lambda n: n - (n > 999)), "far row", "they are one row early"),
+    (overflows, "far row", "from 32768 on overflow to negative positions"),
+    (
+        over_length,
+        f"row 2, {SPEED}, first rows",
         "Positions are divided by 64",
     ),
-    "position first": (
-        lambda n, d: right(n, d)[:, None],
-        "batch axis",
-        "",
-    ),
-    "a head's axis": (
-        lambda n, d: right(n, d)[None, :, None],
-        "batch axis",
-        "",
-    ),
-    "two axes": (lambda n, d: right(n, d)[None, None], "batch axis", ""),
-    "float32, one late": (
-        lambda n, d: in_float32(n + 1, d)[1:],
-        "row 2, far row",
-        "one position late (counted from 1?). Angles are in float32",
-    ),
-}
+    (lambda n, d: right(n, d)[:, None], "batch axis", ""),
+    (lambda n, d: right(n, d)[None, :, None], "batch axis", ""),
+    (lambda n, d: right(n, d)[None, None], "batch axis", ""),
+]
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_is_said(name):
-    encoder, checks, cause = WRONG[name]
+@pytest.mark.parametrize(("encoder", "checks", "cause"), WRONG)
+def test_what_is_wrong_is_said(encoder, checks, cause):
     found = review(encoder, 64).findings
     names = [check for check in found if check in EIGHT]
     assert ", ".join(names) == checks
@@ -440,7 +353,7 @@ def test_what_is_wrong_is_said(name):
 
 
 def test_each_check_alone_finds_some_bug():
-    alone = {checks for _, checks, _ in WRONG.values() if "," not in checks}
+    alone = {checks for _, checks, _ in WRONG if "," not in checks}
     together = {"row length", "wavelengths", "row 2", "first rows"}
     assert alone - {""} | together == set(EIGHT)
 
@@ -496,7 +409,7 @@ def test_errors_are_judged_by_the_tolerance():
 
 
 def test_an_unknown_table_is_held_to_what_it_fails_least():
-    seen = review(numbered_by_column, 8, max_len=600)
+    seen = review(by_column(2), 8, max_len=600)
     assert seen.convention == "unknown"
     assert "Convention: unknown; held to paper, interleaved.\n" in str(seen)
 
