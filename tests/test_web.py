@@ -221,8 +221,11 @@ def test_copies_for_colab_bring_the_modules(small, tmp_path, monkeypatch):
     assert there in code
     monkeypatch.chdir(tmp_path)
     exec(code.replace(there, packed.as_uri()), {})
-    for module in ("posenc_helpers.py", "posenc_layers.py"):
-        assert Path(module).read_bytes() == (ROOT / module).read_bytes()
+    ours = [*ROOT.glob("posenc_*.py"), *ROOT.glob("posenc_*/*.py")]
+    assert len(ours) > 2
+    for path in ours:
+        brought = Path(path.relative_to(ROOT))
+        assert brought.read_bytes() == path.read_bytes()
 
 
 # Pyodide.
@@ -351,7 +354,8 @@ def project(tmp_path_factory) -> Path:
     """The project with its site, built while no download was kept."""
     project = tmp_path_factory.mktemp("project")
     made = shutil.ignore_patterns(".cache", "__pycache__")
-    for name in (".github", "notebooks", "web", "workshop"):
+    parts = (".github", "notebooks", "posenc_review", "web", "workshop")
+    for name in parts:
         shutil.copytree(ROOT / name, project / name, ignore=made)
     for path in [ROOT / "README.md", *ROOT.glob("posenc_*.py")]:
         shutil.copy(path, project)
