@@ -239,6 +239,16 @@ def test_kernel_and_pyodide_are_fixed_together():
     assert kernel == core == lite.PINS["kernel"]
 
 
+def test_versions_are_those_of_the_lock():
+    """Both are renewed: the lock first, then `uv run web/renew.py`."""
+    pin = re.compile(r"([\w-]+)==([\w.]+)")
+    lock = dict(pin.findall((ROOT / "requirements.txt").read_text("utf-8")))
+    head = dict(pin.findall((ROOT / "web/build.py").read_text("utf-8")))
+    shared = head.keys() & lock.keys()
+    assert shared
+    assert {n: head[n] for n in shared} == {n: lock[n] for n in shared}
+
+
 def test_what_is_not_what_its_sum_says_is_refused(tmp_path):
     distribution, kept = tmp_path / "distribution", tmp_path / "kept"
     distribution.mkdir()
