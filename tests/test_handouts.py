@@ -1,5 +1,6 @@
 """The handouts hold what they should, work offline, and print well."""
 
+import ast
 import os
 import re
 import shutil
@@ -285,6 +286,27 @@ def test_a_student_notebook_is_the_notebook_without_answers(path, notebook):
     assert chapters.CLEAR_OUTPUTS not in text
     checks = [cell.id for cell in tagged(copy, "check")]
     assert checks == [cell.id for cell in tagged(notebook, "check")]
+
+
+def functions(cells) -> set[str]:
+    """What functions do, whatever they are called and say of themselves."""
+    found = set()
+    for cell in cells:
+        tree = ast.parse(cell.source if cell.cell_type == "code" else "")
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                if ast.get_docstring(node) is not None:
+                    node.body = node.body[1:]
+                found.add(ast.unparse(node.body))
+    return found - {"..."}
+
+
+def test_a_student_notebook_holds_no_solution(path, notebook):
+    """Nor does it speak of any, folded or not."""
+    copy = chapters.student_notebook(path)
+    solutions = functions(tagged(notebook, "solution"))
+    assert not solutions & functions(copy.cells)
+    assert "solution" not in "\n".join(cell.source for cell in copy.cells)
 
 
 SOME = [

@@ -221,8 +221,11 @@ def test_copies_for_colab_bring_the_modules(small, tmp_path, monkeypatch):
     assert there in code
     monkeypatch.chdir(tmp_path)
     exec(code.replace(there, packed.as_uri()), {})
-    for module in ("posenc_helpers.py", "posenc_layers.py"):
-        assert Path(module).read_bytes() == (ROOT / module).read_bytes()
+    ours = [*ROOT.glob("posenc_*.py"), *ROOT.glob("posenc_*/*.py")]
+    assert len(ours) > 2
+    for path in ours:
+        brought = Path(path.relative_to(ROOT))
+        assert brought.read_bytes() == path.read_bytes()
 
 
 # Pyodide.
@@ -234,6 +237,16 @@ def test_kernel_and_pyodide_are_fixed_together():
     kernel = re.search(r"jupyterlite-pyodide-kernel==([\d.]+)", head)[1]
     core = re.search(r"jupyterlite-core==([\d.]+)", head)[1]
     assert kernel == core == lite.PINS["kernel"]
+
+
+def test_versions_are_those_of_the_lock():
+    """Both are renewed: the lock first, then `uv run web/renew.py`."""
+    pin = re.compile(r"([\w-]+)==([\w.]+)")
+    lock = dict(pin.findall((ROOT / "requirements.txt").read_text("utf-8")))
+    head = dict(pin.findall((ROOT / "web/build.py").read_text("utf-8")))
+    shared = head.keys() & lock.keys()
+    assert shared
+    assert {n: head[n] for n in shared} == {n: lock[n] for n in shared}
 
 
 def test_what_is_not_what_its_sum_says_is_refused(tmp_path):
@@ -351,7 +364,8 @@ def project(tmp_path_factory) -> Path:
     """The project with its site, built while no download was kept."""
     project = tmp_path_factory.mktemp("project")
     made = shutil.ignore_patterns(".cache", "__pycache__")
-    for name in (".github", "notebooks", "web", "workshop"):
+    parts = (".github", "notebooks", "posenc_review", "web", "workshop")
+    for name in parts:
         shutil.copytree(ROOT / name, project / name, ignore=made)
     for path in [ROOT / "README.md", *ROOT.glob("posenc_*.py")]:
         shutil.copy(path, project)

@@ -15,7 +15,7 @@
 # ]
 #
 # [tool.uv]
-# exclude-newer = "2026-11-20T00:00:00Z"
+# exclude-newer = "2026-11-22T00:00:00Z"
 # ///
 """Build the web edition: pages to read, and notebooks that run in them.
 

@@ -28,8 +28,19 @@ from urllib.request import urlopen
 with urlopen("{}") as answer:
     archive = zipfile.ZipFile(io.BytesIO(answer.read()))
 for name in archive.namelist():
-    if Path(name).match("posenc_*.py"):
-        Path(Path(name).name).write_bytes(archive.read(name))"""
+    path = Path(*Path(name).parts[1:])  # without the archive's own folder
+    if path.suffix == ".py":
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(archive.read(name))"""
+
+
+def sources_of(modules: Sequence[str]) -> list[Path]:
+    """The files of modules and of packages, by name or pattern."""
+    found = set()
+    for module in modules:
+        found |= set(PROJECT.glob(f"{module}.py"))
+        found |= set(PROJECT.glob(f"{module}/*.py"))
+    return sorted(found)
 
 
 def names_for_browser(paths: Sequence[Path]) -> dict[str, tuple[str, str]]:
@@ -97,8 +108,10 @@ def write_for_colab(
         for stem, both in names.items()
     }
     _write(paths, folder, names, elsewhere, finish, addresses)
-    for module in PROJECT.glob("posenc_*.py"):
-        shutil.copy(module, folder)
+    for path in sources_of(["posenc_*"]):
+        copy = folder / path.relative_to(PROJECT)
+        copy.parent.mkdir(exist_ok=True)
+        shutil.copy(path, copy)
 
 
 def _write(

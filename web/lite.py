@@ -12,15 +12,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.error import URLError
 
+from copies import PROJECT, sources_of
+
 WEB = Path(__file__).resolve().parent
-PROJECT = WEB.parent
 PINS = json.loads((WEB / "pyodide.json").read_text("utf-8"))
 # The one package of the registry that carries Pyodide's own compiled wheels.
 CARRIER = "open-webui==0.12.4"
 CARRIED = "open_webui/frontend/pyodide/"
 MODULES = ("posenc_helpers", "posenc_review")
-# Loaded when a cell imports it, with what it needs; all else at the start.
-LATER = {"mpmath": [], "posenc-review": ["mpmath"]}
+LATER = {"mpmath", "posenc-review"}  # loaded when a cell imports them
 KERNEL = "@jupyterlite/pyodide-kernel-extension"
 ALL_FILES = PINS["core"] | PINS["wheels"] | PINS["registry"]
 EXTENSIONS = Path(sys.prefix) / "share/jupyter/labextensions"
@@ -131,7 +131,7 @@ def lock_of(folder: Path) -> dict:
             "install_dir": "site",
             "package_type": "package",
             "imports": _imports(path),
-            "depends": LATER.get(name, []),
+            "depends": [],
             "unvendored_tests": False,
         }
     return {"info": PINS["info"], "packages": packages}
@@ -162,9 +162,9 @@ def prepare(kept: Path) -> Path:
     parts = [kept / name for name in ALL_FILES]
     parts += sorted((EXTENSIONS / KERNEL / "static/pypi").glob("p*.whl"))
     parts += (EXTENSIONS / KERNEL / "static/pypi").glob("ipykernel-*.whl")
-    parts += [PROJECT / f"{module}.py" for module in MODULES]
+    parts += sources_of(MODULES)
     parts += [WEB / "bytecode.mjs", WEB / "bytecode.py", WEB / "lite.py"]
-    made_of = json.dumps({path.name: sha256(path) for path in parts})
+    made_of = json.dumps({str(path): sha256(path) for path in parts})
     note = folder / "made-of.json"
     if note.exists() and note.read_text("utf-8") == made_of:
         return folder
@@ -175,7 +175,8 @@ def prepare(kept: Path) -> Path:
             shutil.copy(path, folder)
     for module in MODULES:
         with zipfile.ZipFile(folder / f"{module}-0.zip", "w") as archive:
-            archive.write(PROJECT / f"{module}.py", f"{module}.py")
+            for path in sources_of([module]):
+                archive.write(path, path.relative_to(PROJECT))
     _write_lock(folder)
     _compile(folder)
     _write_lock(folder)  # their sums have changed
