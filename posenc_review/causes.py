@@ -5,12 +5,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .conventions import BASE, Convention, columns_of, formula, steps_of
+from .conventions import (
+    BASE,
+    EVERY,
+    LAYOUTS,
+    SPACINGS,
+    Convention,
+    columns_of,
+    formula,
+    steps_of,
+)
 from .probing import read_hands
-from .report import listed, plain
+from .report import counted, listed, plain
 from .rounding import EXACT, ROUNDINGS, STEP, Rounding, format_of
 from .turning import even_hands, known_factor
-from .waves import USUAL_BASES, describe, suggestion
+from .waves import USUAL_BASES, as_seen, describe, suggestion
 
 ALIKE = 1e-3  # how near entries must be to be told for the formula's
 
@@ -51,7 +60,17 @@ def first_rows_cause(table: np.ndarray, asked: Asked) -> Cause | None:
         table: `[rows, d_model]`, from the first row on.
         asked: What it is held to.
     """
-    for explain in (scaled, moved_columns, other_formula, other_waves):
+    steps = (
+        scaled,
+        other_formula,
+        moved_columns,
+        constant_columns,
+        other_waves,
+        repeated_columns,
+        mixed_entries,
+        no_waves,
+    )
+    for explain in steps:
         cause = explain(table, asked)
         if cause is not None:
             return cause
@@ -65,7 +84,7 @@ def alike(left: np.ndarray, right: np.ndarray) -> bool:
 
 def scaled(table: np.ndarray, asked: Asked) -> Cause | None:
     """Explain a table by a factor, and by a number that is added."""
-    right = asked.rows(np.arange(len(table)))
+    right = asked.rows(range(len(table)))
     factor, added = np.polyfit(right.ravel(), table.ravel(), 1)
     if not alike(table, factor * right + added):
         return None
@@ -80,12 +99,21 @@ def scaled(table: np.ndarray, asked: Asked) -> Cause | None:
     return Cause(f"All entries are {' and '.join(said)}.") if said else None
 
 
-def moved_columns(table: np.ndarray, asked: Asked) -> Cause | None:
-    """Explain a table by columns that are exchanged or negated."""
-    right = asked.rows(np.arange(len(table)))
-    width = asked.d_model
-    order, signs = np.arange(width), np.ones(width)
-    for column in range(width):
+class Places(NamedTuple):
+    """Which of the formula's columns each column of a table holds."""
+
+    order: np.ndarray
+    signs: np.ndarray
+
+
+def places_of(table: np.ndarray, asked: Asked) -> Places | None:
+    """Find each column of a table among the formula's, or return None.
+
+    A column that holds what it should, but for its sign, is at its place.
+    """
+    right = asked.rows(range(len(table)))
+    order, signs = np.arange(asked.d_model), np.ones(asked.d_model)
+    for column in range(asked.d_model):
         wave = table[:, column, None]
         off = np.array([np.abs(wave - s * right).max(axis=0) for s in (1, -1)])
         if off[:, column].min() <= ALIKE:
@@ -95,14 +123,24 @@ def moved_columns(table: np.ndarray, asked: Asked) -> Cause | None:
         if off[sign, source] > ALIKE:
             return None
         order[column], signs[column] = source, (1, -1)[sign]
-    moved = np.flatnonzero(order != np.arange(width))
-    negated = np.flatnonzero(signs < 0)
+    return Places(order, signs)
+
+
+def moved_columns(table: np.ndarray, asked: Asked) -> Cause | None:
+    """Explain a table by columns that are exchanged or negated."""
+    places = places_of(table, asked)
+    if places is None or len(set(places.order.tolist())) < asked.d_model:
+        return None
+    order, right = places.order, np.arange(asked.d_model)
+    moved = np.flatnonzero(order != right)
+    negated = np.flatnonzero(places.signs < 0)
     pairs = exchanged_pairs(order, asked)
+    sines = columns_of(asked.d_model, asked.convention).sines
     words = []
-    if len(set(order.tolist())) < width:
-        words.append(f"Columns {listed(moved)} hold what others hold")
-    elif np.array_equal(order, np.arange(width)[::-1]):
+    if np.array_equal(order, right[::-1]):
         words.append("The columns run backwards")
+    elif np.array_equal(order[sines], sines[::-1]):
+        words.append("The pairs run backwards, from the slowest")
     elif len(pairs) == 2:
         words.append(f"Pairs {pairs[0]} and {pairs[1]} are exchanged")
     elif len(moved) == 2:
@@ -110,11 +148,68 @@ def moved_columns(table: np.ndarray, asked: Asked) -> Cause | None:
     elif len(moved):
         words.append(f"Columns {listed(moved)} stand in another order")
     if len(negated):
-        words.append(f"{waves_named(negated, asked)} are negated")
+        verb = "is" if len(negated) == 1 else "are"
+        words.append(f"{waves_named(negated, asked)} {verb} negated")
     if not words:
         return None
     said = ", and ".join(words) + "."
     return Cause(said, column=int([*moved, *negated][0]))
+
+
+def repeated_columns(table: np.ndarray, asked: Asked) -> Cause | None:
+    """Explain a table by columns that hold what others should."""
+    places = places_of(table, asked)
+    if places is None:
+        return None
+    moved = np.flatnonzero(places.order != np.arange(asked.d_model))
+    if not len(moved):
+        return None
+    column = int(moved[0])
+    words = (
+        f"{waves_named(moved, asked)} hold what others should: column {column}"
+        f" that of {places.order[column]}."
+    )
+    return Cause(words, column=column)
+
+
+def constant_columns(table: np.ndarray, asked: Asked) -> Cause | None:
+    """Explain a table by columns that hold one number."""
+    off = np.abs(table - asked.rows(range(len(table)))).max(axis=0)
+    wrong = off > ALIKE
+    still = wrong & (np.ptp(table, axis=0) == 0)
+    if not still.any() or np.any(wrong & ~still):
+        return None
+    columns = np.flatnonzero(still)
+    words = f"One number in all rows hold: {counted('column', columns)}."
+    return Cause(words, column=int(columns[0]))
+
+
+def mixed_entries(table: np.ndarray, asked: Asked) -> Cause | None:
+    """Explain a table by right entries at wrong places."""
+    entries = np.sort(table, axis=None)
+    for spacing in SPACINGS:
+        convention = asked.convention._replace(spacing=spacing)
+        right = asked._replace(convention=convention).rows(range(len(table)))
+        if alike(entries, np.sort(right, axis=None)):
+            return Cause(
+                "The entries are right and stand elsewhere: rows and columns"
+                " are mixed, as by a reshape of the wrong axes."
+            )
+    return None
+
+
+def no_waves(table: np.ndarray, asked: Asked) -> Cause | None:
+    """Say so if the columns are no waves at all."""
+    middle, ends = table[2:-1], table[3:] + table[1:-2]
+    with np.errstate(all="ignore"):  # a column may be zero
+        turn = (middle * ends).sum(axis=0) / (middle**2).sum(axis=0)
+        missed = np.abs(ends - turn * middle).max(axis=0)
+    if np.mean(missed > ALIKE * 10) < 0.5:
+        return None
+    words = (
+        "Most columns are no waves of one speed: are they learned or random?"
+    )
+    return Cause(words, column=int(missed.argmax()))
 
 
 def exchanged_pairs(order: np.ndarray, asked: Asked) -> list[int]:
@@ -136,61 +231,75 @@ def waves_named(columns: np.ndarray, asked: Asked) -> str:
     for name, waves in (("The sines", sines), ("The cosines", cosines)):
         if set(columns) <= set(waves) and len(columns) > len(waves) // 2:
             return name
-    return f"Columns {listed(columns)}"
+    return counted("column", columns).capitalize()
 
 
 def other_waves(table: np.ndarray, asked: Asked) -> Cause | None:
     """Explain a table by another base, first position or scaling."""
+    for convention in (asked.convention, *EVERY):
+        cause = waves_of(table, asked._replace(convention=convention), asked)
+        if cause is not None:
+            return cause
+    return None
+
+
+def waves_of(
+    table: np.ndarray, asked: Asked, first_asked: Asked
+) -> Cause | None:
+    """Explain a table by waves that are laid out as in a convention.
+
+    Args:
+        table: Its first rows.
+        asked: With that convention.
+        first_asked: What the table is held to.
+    """
     sines, cosines = columns_of(asked.d_model, asked.convention)
-    pairs = len(sines) if len(sines) < len(cosines) else len(cosines)
+    pairs = min(len(sines), len(cosines))
     if not pairs:
         return None
     points = table[:, cosines[:pairs]] + 1j * table[:, sines[:pairs]]
     hands = read_hands(points[:, :, None])
     length = float(np.median(hands.length))
-    even = even_hands(hands).all() and np.ptp(hands.length) <= ALIKE * length
-    if not even:
+    if not even_hands(hands).all() or np.ptp(hands.length) > ALIKE * length:
         return None
     speeds, phases = hands.speed[:, 0], hands.phase[:, 0]
-    spacings = (asked.convention.spacing, other_spacing(asked.convention))
+    first = first_position(speeds, phases)
+    if first is None:
+        return None
+    own = asked.convention.spacing
+    spacings = sorted(SPACINGS, key=lambda spacing: spacing != own)
     steps = tuple(steps_of(asked.d_model, each) for each in spacings)
     usual = (asked.base, *USUAL_BASES)
     plan = describe(np.abs(speeds), steps, ALIKE / 100, usual)
     base = asked.base if np.isnan(plan.base) else plan.base
     spacing = spacings[plan.reading]
     words, right = [], asked
+    if asked.convention.layout != first_asked.convention.layout:
+        words.append(f"The waves are {asked.convention.layout}.")
     if abs(base / asked.base - 1) > ALIKE or spacing != spacings[0]:
         words.append(base_words(base, spacing, asked))
         convention = asked.convention._replace(spacing=spacing)
         right = right._replace(base=base, convention=convention)
-    words += [finding.words for finding in plan.findings]
-    if plan.divided_by != 1 and not plan.findings:
-        words.append(f"Positions are divided by {plain(plan.divided_by)}.")
+    wrong = [finding.words for finding in plan.findings]
+    if plan.divided_by != 1 and not wrong:
+        wrong.append(f"Positions are divided by {plain(plan.divided_by)}.")
     if plan.parts:
-        words.append(f"The speeds are scaled by parts: {plan.parts}.")
-    elsewhere = len(words) > (right != asked)
+        wrong.append(f"The speeds are scaled by parts: {plan.parts}.")
     if abs(length - 1) > ALIKE:
-        elsewhere = True
         known = known_factor(length, asked.d_model)
-        words.append(f"Entries are multiplied by {plain(length, 4)}{known}.")
-    first = first_position(speeds, phases)
-    if first is not None and abs(first - asked.start) > ALIKE:
+        wrong.append(f"Entries are multiplied by {plain(length, 4)}{known}.")
+    backwards = np.median(np.sign(speeds[as_seen(plan.speeds) > 0])) < 0
+    if backwards and first != asked.start:
+        wrong.append(f"Rows count backwards, from position {plain(-first)}.")
+    elif backwards:
+        wrong.append("The sines are negated.")
+    elif abs(first - asked.start) > ALIKE:
         right = right._replace(start=first)
         words.append(start_words(first, asked))
-    elif first is None:
-        elsewhere = True
-        words.append("Row 0 is turned by other angles than a position's.")
-    if np.median(speeds) < 0:
-        elsewhere = True
-        words.append("The waves run backwards: the sines are negated.")
-    if not words:
+    if not words and not wrong:
         return None
-    return Cause(" ".join(words), None if elsewhere else right, row=0)
-
-
-def other_spacing(convention: Convention) -> str:
-    """Return the spacing that a convention has not."""
-    return "paper" if convention.spacing != "paper" else "tensor2tensor"
+    said = " ".join([*words, *wrong])
+    return Cause(said, None if wrong else right, row=0)
 
 
 def base_words(base: float, spacing: str, asked: Asked) -> str:
@@ -204,7 +313,7 @@ def base_words(base: float, spacing: str, asked: Asked) -> str:
 
 def first_position(speeds: np.ndarray, phases: np.ndarray) -> float | None:
     """Return the position of row 0, or None if the pairs do not agree."""
-    slowest = int(np.abs(speeds).argmin())
+    slowest = int(np.where(speeds == 0, np.inf, np.abs(speeds)).argmin())
     first = float(phases[slowest] / speeds[slowest])
     if abs(first - round(first)) < 0.01:
         first = float(round(first))
@@ -265,6 +374,16 @@ VARIANTS = (
         lambda p, k, d, base: (p / base) ** (2 * k / d),
     ),
     Variant(
+        "the angles are laid out concatenated, the waves interleaved",
+        lambda p, k, d, base: usual_angle(p, 2 * k % (d // 2), d, base),
+        lambda p, k, d, base: usual_angle(p, (2 * k + 1) % (d // 2), d, base),
+    ),
+    Variant(
+        "the angles are laid out interleaved, the waves concatenated",
+        lambda p, k, d, base: usual_angle(p, k // 2, d, base),
+        lambda p, k, d, base: usual_angle(p, (d // 2 + k) // 2, d, base),
+    ),
+    Variant(
         "sines stand in place of the cosines",
         usual_angle,
         lambda p, k, d, base: usual_angle(p, k, d, base) - np.pi / 2,
@@ -279,18 +398,33 @@ VARIANTS = (
 
 def other_formula(table: np.ndarray, asked: Asked) -> Cause | None:
     """Explain a table by a formula that is written wrongly."""
-    sines, cosines = columns_of(asked.d_model, asked.convention)
-    positions = asked.start + np.arange(len(table)).reshape(-1, 1)
-    for words, sine, cosine in VARIANTS:
-        made = np.zeros(table.shape)
-        rest = (asked.d_model, asked.base)
-        made[:, sines] = np.sin(sine(positions, np.arange(len(sines)), *rest))
-        made[:, cosines] = np.cos(
-            cosine(positions, np.arange(len(cosines)), *rest)
-        )
-        if alike(table, made):
-            return Cause(f"Of the formula, {words}.", column=int(cosines[0]))
+    for layout in LAYOUTS:
+        convention = asked.convention._replace(layout=layout)
+        sines, cosines = columns_of(asked.d_model, convention)
+        for variant in VARIANTS:
+            made = variant_of(variant, len(table), asked, sines, cosines)
+            if alike(table, made):
+                words = f"The table is {layout}, and {variant.words}."
+                return Cause(words, column=int(cosines[0]))
     return None
+
+
+def variant_of(
+    variant: Variant,
+    rows: int,
+    asked: Asked,
+    sines: np.ndarray,
+    cosines: np.ndarray,
+) -> np.ndarray:
+    """Return the first rows of a table by a wrong formula."""
+    positions = asked.start + np.arange(rows).reshape(-1, 1)
+    made = np.zeros((rows, asked.d_model))
+    rest = (asked.d_model, asked.base)
+    angles = variant.sine(positions, np.arange(len(sines)), *rest)
+    made[:, sines] = np.sin(angles)
+    angles = variant.cosine(positions, np.arange(len(cosines)), *rest)
+    made[:, cosines] = np.cos(angles)
+    return made
 
 
 def later_rows_cause(
@@ -366,8 +500,9 @@ def rows_from(table, asked, errors, tolerance) -> Cause | None:
         f"all hold row {first - 1}: clipped there": np.full(
             len(some), first - 1
         ),
-        "begin with row 0 again": some - first,
-        "begin with row 1 again": some - first + 1,
+        "begin with row 0 again: wrapped there": some - first,
+        "begin with row 1 again: wrapped there": some - first + 1,
+        "overflow to negative positions": some - 2 * first,
         "are one row late": some + 1,
         "repeat a row: they are one row early": some - 1,
     }

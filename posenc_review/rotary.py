@@ -235,9 +235,11 @@ def look(
     near = max(2e-6, 2 * STEP.get(values, 0))
     misread = positions_kept(rotation, matrices, near)
     misread += positions_read(rotation, matrices, near)
-    if any(each.position is None for each in misread):  # the call decides
+    nothing_turns = np.ptp(matrices, axis=0).max() < near
+    if any(each.position is None or nothing_turns for each in misread):
         matrices = near_matrices(rotation, NEAR, one_by_one=True)
         misread = positions_read(rotation, matrices, near) or misread
+        values = format_of(matrices)
     findings += misread
 
     near_look = look_near(matrices, asked, near)
@@ -307,6 +309,10 @@ def look_near(matrices: np.ndarray, asked: Asked, near: float) -> NearLook:
     matrices, findings = usable(matrices)
     if len(matrices) < 3:
         return NearLook(findings)
+    step = repeats(matrices)
+    if step > 1:
+        findings.append(in_steps(step))
+        matrices = matrices[::step]
     shuffle, matrices = undo_shuffle(matrices)
     if shuffle.words and shuffle.words not in asked.layout:
         findings.append(moved(shuffle))
@@ -320,7 +326,6 @@ def look_near(matrices: np.ndarray, asked: Asked, near: float) -> NearLook:
     hands = read_hands(hands_of(blocks_of(matrices, layout.pairs)))
     turning = turning_of(hands, layout, near)
     findings += turning.findings
-    findings += still_pairs(layout, width)
     findings += left_alone(matrices, layout, near)
     sizes = []
     if turning.even:
@@ -330,6 +335,7 @@ def look_near(matrices: np.ndarray, asked: Asked, near: float) -> NearLook:
     speeds = np.abs(turning.speeds)
     plan = plan_near(speeds, turning, layout, asked, near)
     findings += plan.findings
+    findings += still_pairs(layout, plan.speeds)
     if turning.even:
         findings += directions(turning.speeds, plan.speeds)
     name = ", ".join(x for x in (layout.name, shuffle.words) if x)
@@ -413,6 +419,29 @@ def moved(shuffle: Shuffle) -> Finding:
             " right where query and key both go through it."
         )
     return Finding("position 0", words, 0, column=column)
+
+
+def repeats(matrices: np.ndarray) -> int:
+    """Return how many positions in a row are turned alike."""
+    first = matrices[0]
+    alike = np.abs(matrices - first).max(axis=(1, 2)) < 1e-6
+    step = int(np.argmin(alike))
+    if alike.all() or len(matrices) < 4 * step:
+        return 1
+    for start in range(0, 3 * step, step):
+        group = matrices[start : start + step]
+        if np.abs(group - group[0]).max() > 1e-6:
+            return 1
+    return step
+
+
+def in_steps(step: int) -> Finding:
+    """Say that positions are cut to whole steps."""
+    words = (
+        f"Positions are cut to whole numbers of {step}, as a whole-number"
+        f" division by {step} does: 0 to {step - 1} are turned alike."
+    )
+    return Finding("positions", words, 1)
 
 
 def unknown_layout(layout: Layout) -> Finding:

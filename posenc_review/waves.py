@@ -13,6 +13,7 @@ from .report import Finding, listed, plain, rounder
 
 USUAL_BASES = (10_000, 500_000, 1_000_000, 5_000_000, 10_000_000, 150_000)
 PLAIN = 1e-5  # relative: as near as speeds in float32 come to a plain base
+STILL = 1e-12  # radians per position: what turns by less stands still
 ROUNDED = 0.01  # relative: as near as speeds in 16 bits come to a series
 
 
@@ -63,14 +64,17 @@ def describe(
         near: By how much, relatively, the measured speeds may be off.
         usual: Bases that are likely.
     """
-    index = np.flatnonzero(speeds)
+    index = np.flatnonzero(speeds > STILL)
     if len(index) < 2:
         return alone(speeds)
     series = fit_series(index, speeds[index], near)
     if series.slope > near:
         return backwards(speeds, steps, near)
     if np.ptp(np.log(speeds[index])) <= near * len(index):
-        words = "Pairs all turn at one speed; each should be slower."
+        words = (
+            "Pairs all turn at one speed, and each should be slower: does a"
+            " whole-number division make all exponents 0?"
+        )
         return Schedule(speeds, findings=(Finding("speeds", words, pair=1),))
     if abs(series.slope) <= near:
         return no_series(speeds, np.ones(len(index)), index, near)
@@ -93,7 +97,10 @@ def describe(
     near = max(10 * near, 1e-4)
     ratios = speeds[index] / plan[index]
     odd = index[np.abs(ratios - 1) > near]
-    if len(odd) > 1 and np.diff(ratios).max() <= near and ratios[-1] < 1:
+    ends = np.abs(ratios - 1) <= near
+    ends |= np.abs(ratios / ratios[-1] - 1) <= near
+    falling = np.diff(ratios).max() <= near and ratios[-1] < 1
+    if falling and len(odd) > 1 and ends.sum() >= len(index) / 3:
         return parts_of(speeds, plan, base, near)._replace(reading=reading)
     if len(odd) > max(2, len(index) // 3):
         return no_series(speeds, ratios, odd, near)
@@ -177,9 +184,10 @@ def base_of(
     for reading, base in enumerate(bases):
         if base in usual:
             return base, reading
-    digits = [len(plain(base).strip("0")) for base in bases]
-    reading = int(np.argmin(digits))
-    return bases[reading], reading
+    for reading, base in enumerate(bases):
+        if len(plain(base).strip("0")) <= 4:
+            return base, reading
+    return bases[0], 0
 
 
 def scaled_by(
@@ -200,7 +208,7 @@ def scaled_by(
     causes = {
         np.pi / 180: "degrees are taken for radians",
         180 / np.pi: "radians are taken for degrees",
-        1 / (2 * np.pi): "turns are multiplied by 2 pi",
+        1 / (2 * np.pi): "angles are multiplied by 2 pi",
         2 * np.pi: "angles are divided by 2 pi",
         step: "exponents begin with pair 1 instead of 0",
         step**0.5: "exponents are half a pair too large",

@@ -115,6 +115,11 @@ def one_per_column(position, d_model):
     return np.where(np.arange(d_model) % 2, np.cos(angles), np.sin(angles))
 
 
+def column_for_pair(position, d_model):
+    angles = position / 10_000 ** (2 * np.arange(d_model) / d_model)
+    return np.where(np.arange(d_model) % 2, np.cos(angles), np.sin(angles))
+
+
 def of_100(position, d_model):
     hands = [position / 100 ** (2 * i / d_model) for i in range(d_model // 2)]
     return [f(angle) for angle in hands for f in (math.sin, math.cos)]
@@ -142,6 +147,7 @@ WRONG = [
     (2, THERE, "the way there"),
     (2, [float(column) for column in WAY_BACK], "whole numbers"),
     (3, one_per_column, "have one frequency"),
+    (3, column_for_pair, "not columns"),
     (3, of_100, "Is n 10 000"),
     (3, sines_alone, "Odd columns hold cosines"),
     (3, lambda p, d: by_slices(p, d).round(4), "Round nothing"),

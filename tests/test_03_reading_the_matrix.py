@@ -129,6 +129,10 @@ def exactly_equal(row):
     return (position_encoding(1000, 512) == row).all(axis=1).argmax()
 
 
+def among_100(row):
+    return np.argmax(position_encoding(100, 512) @ row)
+
+
 def in_place(matrix):
     matrix[:] = matrix.T.copy()
     return matrix
@@ -154,6 +158,7 @@ RIGHT = {
 }
 WRONG = [
     (1, exactly_equal, "Noise leaves no row equal"),
+    (1, among_100, "`encoding` has 100 rows"),
     (1, lambda row: nearest(row) + 1, "Hint: How far is it"),
     (2, returns_nothing, "`return` missing"),
     (2, lambda matrix: matrix, "That is the same rotation"),

@@ -214,6 +214,7 @@ def test_experiment_of_exercise_1_is_judged(capsys, names, slip, reply):
         (4, "ac", "Correct."),
         (4, ["a", "c"], "Correct."),
         (4, ("C", "A"), "Correct."),
+        (4, "(a) and (c)", "Correct."),
         (4, "abc", "Swap them"),
         (4, ["a"], "one more"),
     ],

@@ -253,6 +253,12 @@ def test_each_exercise_has_a_check_an_answer_and_a_solution(notebook, path):
         assert "Not yet" not in str(solution.outputs), solution.id
 
 
+def test_no_two_exercises_set_the_same_task(notebook):
+    heads = "\n".join(cell.source for cell in prose(notebook))
+    titles = re.findall(r"^### Exercise \d+\. (.+)", heads, re.MULTILINE)
+    assert len(set(titles)) == len(titles) >= 3
+
+
 def test_predictions_are_followed_by_their_answer(notebook):
     kinds = [tags(cell) & {"predict", "reveal"} for cell in notebook.cells]
     order = [kind.pop() for kind in kinds if kind]

@@ -9,12 +9,29 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import nbformat
-from latex2mathml.converter import convert as latex_to_mathml
+from chapters import (
+    NOTEBOOKS,
+    SERIES,
+    Link,
+    NotebookError,
+    alt_texts,
+    answers,
+    headings,
+    is_folded,
+    mathml,
+    note_on,
+    read_chapter,
+    read_notebook,
+    relink,
+    student_notebook,
+    tags,
+    title_of,
+)
 from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import (
     IPythonRenderer,
@@ -24,36 +41,8 @@ from nbformat import NotebookNode
 from playwright.sync_api import Browser, Error, sync_playwright
 
 WORKSHOP = Path(__file__).resolve().parent
-NOTEBOOKS = WORKSHOP.parent / "notebooks"
-SERIES = "Positional encoding, step by step"
 KINDS = ("student", "instructor")
 BROWSERS = ("chromium", "chromium-browser", "chrome", "msedge")
-CLEAR_OUTPUTS = "**Before you begin**"  # a paragraph for JupyterLab alone
-SLIDERS = "Sliders, in the notebook. Such a picture, still, is above."
-PROGRESS = "Shows its progress when it runs."
-THIN = '<mspace width="0.167em"/>'
-FUNCTION = "<mi>(?:sin|cos|tan|exp|ln|log|max|min)</mi>"
-TIDY = [  # what latex2mathml sets otherwise than TeX
-    (r'<mspace width="negative\w+" */>', ""),
-    ("<mo>&#x0002F;</mo>", '<mo lspace="0" rspace="0">/</mo>'),
-    (rf"(?<=</m[in]>)({FUNCTION})", rf"{THIN}\1"),
-    (
-        rf"(?<!<msup>)(?<!<msub>)({FUNCTION})(?=<m(?!o|space))",
-        rf"\1{THIN}",
-    ),
-    # \mathrm of one letter, \overline, and an index on a matrix.
-    (r"<mi>(&#x000[4-7][0-9A-F];)</mi>", r'<mi mathvariant="normal">\1</mi>'),
-    (
-        r"<mo [^>]*>&#x0(?:2015|00AF);</mo>",
-        '<mo stretchy="true">&#x0203E;</mo>',
-    ),
-    (
-        r"<(msu[bp])>(<mo>[^<]*</mo><mtable>.*?</mtable><mo>[^<]*</mo>)",
-        r"<\1><mrow>\2</mrow>",
-    ),
-]
-
-Link = Callable[[str], str | None]  # from a notebook's name to an address
 
 
 class HandoutError(Exception):
@@ -70,21 +59,9 @@ class _Renderer(IPythonRenderer):
         return mathml(body, "block")
 
     def paragraph(self, text: str) -> str:
-        along = re.match(r"(<a [^>]*>)?(Previous|Next): ", text)
-        return f'<p class="series">{text}</p>' if along else f"<p>{text}</p>"
-
-
-def mathml(latex: str, display: str) -> str:
-    """Convert a formula, and space it as TeX would."""
-    try:
-        markup = latex_to_mathml(latex.strip(), display=display)
-    except Exception as error:  # of many kinds, and not all documented
-        raise HandoutError(f"cannot set ${latex}$: {error!r}") from error
-    if unknown := re.search(r"\\[a-zA-Z]+", markup):
-        raise HandoutError(f"cannot set {unknown[0]} in ${latex}$")
-    for pattern, replacement in TIDY:
-        markup = re.sub(pattern, replacement, markup)
-    return markup
+        if re.match(r"(<a [^>]*>)?(Previous|Next): ", text):
+            return f'<p class="series">{text}</p>'
+        return f"<p>{text}</p>"
 
 
 def _markdown(source: str) -> str:
@@ -92,37 +69,7 @@ def _markdown(source: str) -> str:
     return MarkdownWithMath(renderer=renderer).render(source)
 
 
-def _tags(cell: NotebookNode) -> set[str]:
-    return set(cell.metadata.get("tags", ()))
-
-
-def _headings(cell: NotebookNode, level: int) -> list[str]:
-    prose = cell.source if cell.cell_type == "markdown" else ""
-    return re.findall(rf"^#{{{level}}} (.+)$", prose, re.MULTILINE)
-
-
-def _read(path: Path) -> NotebookNode:
-    """Read a notebook, without what is said about clearing its outputs."""
-    try:
-        notebook = nbformat.read(path, as_version=4)
-    except (ValueError, nbformat.ValidationError) as error:
-        raise HandoutError(f"{path} is no notebook: {error}") from error
-    for cell in notebook.cells:
-        paragraphs = cell.source.split("\n\n")
-        cell.source = "\n\n".join(
-            text for text in paragraphs if not text.startswith(CLEAR_OUTPUTS)
-        )
-    return notebook
-
-
-def student_notebook(path: Path) -> NotebookNode:
-    """Read a notebook to work in: no outputs and no solutions."""
-    notebook = _read(path)
-    notebook.cells = [c for c in notebook.cells if "solution" not in _tags(c)]
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
-    return notebook
+# Notebooks to work in.
 
 
 def write_notebooks(
@@ -143,35 +90,42 @@ def write_notebooks(
             something else stops all, before anything is written.
 
     Raises:
-        HandoutError: If a file would be lost, or one is no notebook.
+        HandoutError: If a file would be lost.
+        NotebookError: If one is no notebook.
     """
     texts = {}
     for path in paths:
-        text = nbformat.writes(student_notebook(path)) + "\n"
-        if solutions:
-            text = path.read_text(encoding="utf-8")
         file = folder / path.name
-        texts[file] = text
-        if not file.exists() or file.read_text(encoding="utf-8") == text:
-            continue
-        if file.samefile(path):
-            raise HandoutError(f"{file} is the notebook to copy; not replaced")
-        if not overwrite:
-            raise HandoutError(
-                f"{file} is there and holds something else, perhaps somebody's"
-                " work. Name another folder, or add --overwrite."
-            )
+        if solutions:
+            read_notebook(path)  # to see that it is one
+            texts[file] = path.read_text(encoding="utf-8")
+        else:
+            texts[file] = nbformat.writes(student_notebook(path)) + "\n"
+        if file.exists():
+            _protect(file, texts[file], path, overwrite)
     folder.mkdir(parents=True, exist_ok=True)
     for file, text in texts.items():
         file.write_text(text, encoding="utf-8")
         _say(file)
 
 
-def _chapter_id(path: Path) -> str:
-    return "notebook-" + re.sub(r"\W", "-", path.stem)
+def _protect(file: Path, text: str, source: Path, overwrite: bool) -> None:
+    """Refuse to replace a file that may be somebody's work."""
+    if file.read_text(encoding="utf-8") == text:
+        return
+    if file.samefile(source):
+        raise HandoutError(f"{file} is the notebook to copy; not replaced")
+    if not overwrite:
+        raise HandoutError(
+            f"{file} is there and holds something else, perhaps somebody's"
+            " work. Name another folder, or add --overwrite."
+        )
 
 
-def read_chapter(path: Path, kind: str, link: Link) -> list[NotebookNode]:
+# Pages.
+
+
+def mark_cells(path: Path, kind: str, link: Link) -> list[NotebookNode]:
     """Read a notebook's cells, marked for the template.
 
     Args:
@@ -184,95 +138,74 @@ def read_chapter(path: Path, kind: str, link: Link) -> list[NotebookNode]:
         to know about each is in `cell.metadata.handout`.
 
     Raises:
-        HandoutError: If it cannot be read, or a picture has no text for
+        NotebookError: If it cannot be read, or a picture has no text for
             those who cannot see it.
     """
-    cells = _read(path).cells
+    cells = read_chapter(path).cells
     for cell in cells:
+        alt_texts(cell, path)
         cell.id = f"{path.stem[:2]}-{cell.id}"  # unique in a bound series
         cell.metadata.handout = NotebookNode(label=_label(cell))
         if cell.cell_type == "markdown":
-            cell.source = _relink(cell.source, link)
-        elif "exercise" in _tags(cell):
+            cell.source = relink(cell.source, link)
+        elif "exercise" in tags(cell):
             cell.outputs = []  # which say that it is not answered yet
-        _check_pictures(cell, path)
     if kind == "student":
-        cells = _without_folded_code(cells)
-        _mark_student(cells)
+        cells = [cell for cell in cells if _is_for_students(cell)]
+        _hide_folded_code(cells)
+        _leave_room_to_write(cells)
+        _fold_answers(cells)
     cells[0].metadata.handout.chapter = _chapter_id(path)
     cells[-1].metadata.handout.last = True
-    sections = [cell for cell in cells if _headings(cell, 2)]
-    (sections or cells)[0].metadata.handout.contents = [
-        (cell.id, title) for cell in sections for title in _headings(cell, 2)
-    ]
+    _list_contents(cells)
     return cells
 
 
 def _label(cell: NotebookNode) -> str:
-    if "solution" in _tags(cell):
+    if "solution" in tags(cell):
         return "Solution"
-    if "nbval-ignore-output" in _tags(cell):
-        return SLIDERS if "interact(" in cell.source else PROGRESS
-    return ""
+    return note_on(cell)
 
 
-def _relink(source: str, link: Link) -> str:
-    def replace(match: re.Match) -> str:
-        address = link(match["name"])
-        return f"[{match['text']}]({address})" if address else match["text"]
-
-    pattern = r"\[(?P<text>[^]]+)\]\((?P<name>\w+)\.ipynb\)"
-    return re.sub(pattern, replace, source)
-
-
-def _check_pictures(cell: NotebookNode, path: Path) -> None:
-    for output in cell.get("outputs", ()):
-        for kind in output.get("data", {}):
-            if kind.startswith("image/") and not output.metadata.get(
-                kind, {}
-            ).get("alt"):
-                raise HandoutError(
-                    f"{path.name}, cell {cell.id}: a picture without a text"
-                    " for those who cannot see it; use show(fig, alt=...)"
-                )
+def _is_for_students(cell: NotebookNode) -> bool:
+    """Whether anything of a cell is to be seen on a student's page."""
+    if "solution" in tags(cell):
+        return False
+    shows = cell.get("outputs") or cell.metadata.handout.label
+    return bool(shows) or not is_folded(cell)
 
 
-def _without_folded_code(cells: list[NotebookNode]) -> list[NotebookNode]:
-    """Leave out solutions, and of folded cells all but what they show."""
-    kept = [cell for cell in cells if "solution" not in _tags(cell)]
-    for cell in kept:
-        if cell.metadata.get("jupyter", {}).get("source_hidden"):
+def _hide_folded_code(cells: list[NotebookNode]) -> None:
+    for cell in cells:
+        if is_folded(cell):
             cell.metadata.transient = {"remove_source": True}  # to nbconvert
-    return [
-        cell
-        for cell in kept
-        if "transient" not in cell.metadata
-        or cell.outputs
-        or cell.metadata.handout.label
+
+
+def _leave_room_to_write(cells: list[NotebookNode]) -> None:
+    for cell in cells:
+        if "predict" in tags(cell):
+            cell.metadata.handout.write = ("Your prediction", 2)
+        elif "exercise" in tags(cell) and cell.cell_type == "code":
+            cell.metadata.handout.write = ("Your answer", 5)
+
+
+def _fold_answers(cells: list[NotebookNode]) -> None:
+    for first, last in answers(cells):
+        cells[first].metadata.handout.opens_fold = True
+        cells[last].metadata.handout.closes_fold = True
+
+
+def _list_contents(cells: list[NotebookNode]) -> None:
+    """Put a list of sections before the first one."""
+    sections = [cell for cell in cells if headings(cell, 2)]
+    before = sections[0] if sections else cells[0]
+    before.metadata.handout.contents = [
+        (cell.id, title) for cell in sections for title in headings(cell, 2)
     ]
 
 
-def _mark_student(cells: list[NotebookNode]) -> None:
-    """Leave room for answers, and fold what would give them away."""
-    fold = None
-    for cell, following in zip(cells, [*cells[1:], None], strict=True):
-        mark, tags = cell.metadata.handout, _tags(cell)
-        if "predict" in tags:
-            mark.write = ("Your prediction", 2)
-        elif "exercise" in tags and cell.cell_type == "code":
-            mark.write = ("Your answer", 5)
-        elif "reveal" in tags:
-            mark.opens_fold, fold = True, cell
-        if fold and _ends_fold(following):
-            mark.closes_fold, fold = True, None
-
-
-def _ends_fold(following: NotebookNode | None) -> bool:
-    """Whether a new section, question or exercise begins."""
-    if following is None or "predict" in _tags(following):
-        return True
-    prose = following.cell_type == "markdown"
-    return prose and following.source.startswith("#")
+def _chapter_id(path: Path) -> str:
+    return "notebook-" + re.sub(r"\W", "-", path.stem)
 
 
 def page(
@@ -293,9 +226,8 @@ def page(
     """
     chapters, cells = [], []
     for path in paths:
-        chapter = read_chapter(path, kind, link)
-        titles = [title for cell in chapter for title in _headings(cell, 1)]
-        title = " ".join([path.stem[:2], *titles[:1]])
+        chapter = mark_cells(path, kind, link)
+        title = title_of(path, chapter)
         chapters.append({"id": _chapter_id(path), "title": title})
         cells += chapter
     for chapter, start in zip(chapters, starts, strict=False):
@@ -319,13 +251,19 @@ def page(
     return html
 
 
+# PDF.
+
+
 @contextmanager
-def open_browser(named: str | None = None) -> Iterator[Browser]:
+def open_browser(
+    named: str | None = None, options: Sequence[str] = ()
+) -> Iterator[Browser]:
     """Start Chromium, Chrome or Edge, and close it in the end.
 
     Args:
         named: A path or the name of a command; without one, the
             environment variable CHROMIUM, or else the usual names.
+        options: What is handed to the browser as it starts.
 
     Raises:
         HandoutError: If there is none.
@@ -336,16 +274,18 @@ def open_browser(named: str | None = None) -> Iterator[Browser]:
             path = shutil.which(name)  # or where Chrome and Edge install
             where = {"executable_path": path} if path else {"channel": name}
             try:
-                browser = playwright.chromium.launch(**where)
+                browser = playwright.chromium.launch(**where, args=options)
             except Error:
                 continue
             with browser:
                 yield browser
             return
+    if named:
+        raise HandoutError(
+            f"no browser: {named} (named by --browser or CHROMIUM)"
+        )
     raise HandoutError(
-        f"no browser: {named} (named by --browser or CHROMIUM)"
-        if named
-        else "PDF needs Chromium, Chrome or Edge, and none was found."
+        "PDF needs Chromium, Chrome or Edge, and none was found."
         " Name one with --browser, or leave out --pdf."
     )
 
@@ -362,41 +302,49 @@ def print_pdf(html: str, pdf: Path, browser: Browser) -> int:
     return len(re.findall(rb"/Type /Page\b", pdf.read_bytes()))
 
 
-def _write_html(paths: Sequence[Path], kind: str, args) -> None:
-    exported = {path.stem for path in paths}
+# The command.
+
+
+def _write_html(paths: Sequence[Path], folder: Path, kind: str, paper: str):
+    """Write a page for each notebook, with links among these alone."""
+    addresses = {path.stem: f"{path.stem}.html" for path in paths}
     for path in paths:
-        file = args.output / kind / f"{path.stem}.html"
-        html = page(
-            [path],
-            kind,
-            args.paper,
-            lambda name: f"{name}.html" if name in exported else None,
-        )
+        html = page([path], kind, paper, addresses.get)
+        file = folder / addresses[path.stem]
         file.write_text(html, encoding="utf-8")
         _say(file)
 
 
-def _write_pdf(paths: Sequence[Path], kind: str, args, browser) -> None:
-    folder, counts = args.output / kind, []
+def _write_pdf(
+    paths: Sequence[Path],
+    folder: Path,
+    kind: str,
+    paper: str,
+    browser: Browser,
+) -> None:
+    """Write a PDF of each notebook, and one that binds them all."""
+    counts = []
     for path in paths:
+        html = page([path], kind, paper, lambda name: None)
         file = folder / f"{path.stem}.pdf"
-        html = page([path], kind, args.paper, lambda name: None)
         counts.append(print_pdf(html, file, browser))
         _say(file, counts[-1])
-    if len(paths) > 1:
-        file = folder / "positional_encoding.pdf"
-        starts = [2 + sum(counts[:place]) for place in range(len(counts))]
-        bound = {path.stem: f"#{_chapter_id(path)}" for path in paths}
-        html = page(paths, kind, args.paper, bound.get, starts)
-        pages = print_pdf(html, file, browser)
-        if pages != 1 + sum(counts):
-            raise HandoutError(f"the contents of {file} would be wrong")
-        _say(file, pages)
+    if len(paths) == 1:
+        return
+    starts = [2 + sum(counts[:place]) for place in range(len(counts))]
+    addresses = {path.stem: f"#{_chapter_id(path)}" for path in paths}
+    html = page(paths, kind, paper, addresses.get, starts)
+    file = folder / "positional_encoding.pdf"
+    pages = print_pdf(html, file, browser)
+    if pages != 1 + sum(counts):
+        raise HandoutError(f"the contents of {file} would be wrong")
+    _say(file, pages)
 
 
 def _say(file: Path, pages: int | None = None) -> None:
     size = f"{file.stat().st_size / 1000:,.0f} kB"
-    print(file, size, *([f"{pages} pages"] if pages else []), flush=True)
+    length = f" {pages} pages" if pages else ""
+    print(f"{file} {size}{length}", flush=True)
 
 
 def _folder(name: str) -> Path:
@@ -408,9 +356,10 @@ def _folder(name: str) -> Path:
 
 
 def _notebook(name: str) -> Path:
-    if not (name.endswith(".ipynb") and Path(name).is_file()):
+    path = Path(name)
+    if path.suffix != ".ipynb" or not path.is_file():
         raise argparse.ArgumentTypeError(f"not a notebook: {name}")
-    return Path(name)
+    return path
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -475,20 +424,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
             overwrite=args.overwrite,
         )
         return
-    with open_browser(args.browser) if args.pdf else nullcontext() as browser:
+    opened = open_browser(args.browser) if args.pdf else nullcontext()
+    with opened as browser:
         for kind in KINDS:
-            (args.output / kind).mkdir(parents=True, exist_ok=True)
-            _write_html(args.paths, kind, args)
+            folder = args.output / kind
+            folder.mkdir(parents=True, exist_ok=True)
+            _write_html(args.paths, folder, kind, args.paper)
             if browser:
-                _write_pdf(args.paths, kind, args, browser)
+                _write_pdf(args.paths, folder, kind, args.paper, browser)
     write_notebooks(args.paths, args.output / "student", overwrite=True)
     print(f"Done: open {args.output / 'student'}")
-    if browser:
+    if args.pdf:
         print("Print in color: in gray, red and blue heatmaps lose the sign.")
 
 
 if __name__ == "__main__":
     try:
         main()
-    except (HandoutError, OSError) as error:
+    except (HandoutError, NotebookError, OSError) as error:
         sys.exit(f"handouts: {error}")

@@ -1,0 +1,95 @@
+"""A small series of two notebooks, with one of everything."""
+
+import base64
+import io
+from pathlib import Path
+
+import nbformat
+from chapters import CLEAR_OUTPUTS
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+from PIL import Image
+
+FOLDED = {"jupyter": {"source_hidden": True}}
+TITLES = {"01_first": "The one", "02_second": 'The "other"'}
+
+
+def code(cell_id: str, source: str, *tags: str, outputs=(), **metadata):
+    return new_code_cell(
+        source,
+        id=cell_id,
+        metadata={**metadata, "tags": list(tags)},
+        outputs=list(outputs),
+        execution_count=1,
+    )
+
+
+def prose(cell_id: str, source: str, *tags: str):
+    return new_markdown_cell(source, id=cell_id, metadata={"tags": list(tags)})
+
+
+def picture(alt: str):
+    png = io.BytesIO()
+    Image.new("RGB", (600, 300), "teal").save(png, "png")
+    data = {"image/png": base64.b64encode(png.getvalue()).decode()}
+    metadata = {"image/png": {"alt": alt, "width": 300}}
+    return new_output("display_data", data=data, metadata=metadata)
+
+
+def printed(text: str):
+    return new_output("stream", name="stdout", text=text)
+
+
+def small_notebook(title: str, other: str) -> NotebookNode:
+    links = f"[Next: the other]({other}.ipynb)"
+    begin = f"{CLEAR_OUTPUTS}, clear the outputs: *Kernel*. CLEARING."
+    cells = [
+        prose("title", f"# {title}\n\nIts subject.\n\n{links}"),
+        prose("aims", f"**What you need**: time.\n\n{begin}"),
+        prose("first", f"## 1. First\n\nRead [the other]({other}.ipynb)."),
+        code("setup", "shared = 1"),
+        prose("predict-a", "**Predict.** QUESTION-A", "predict"),
+        code("reveal-a", "1 + 1", "reveal", outputs=[printed("ANSWER-A")]),
+        prose("explain-a", "It is two: $1 + 1 = 2$."),
+        code("draw", "def plot_folded(): ...", "drawing", **FOLDED),
+        code(
+            "figure-a",
+            "# Draw folded",
+            "drawing",
+            outputs=[picture("A teal box.")],
+            **FOLDED,
+        ),
+        prose("caption-a", "**Figure 1.** A box."),
+        prose("predict-b", "**Predict.** QUESTION-B", "predict"),
+        code("reveal-b", "2 + 2", "reveal", outputs=[printed("ANSWER-B")]),
+        prose("explain-b", "It is four."),
+        code("slide", "interact(x)", "nbval-ignore-output", **FOLDED),
+        code("wait", "go()", "nbval-ignore-output"),
+        prose("exercises", "## Exercises"),
+        prose("exercise-1", "### Exercise 1. Ask\n\nWhat?", "exercise"),
+        code("check-1", "def check_1(answer): HINT", "check", **FOLDED),
+        code(
+            "answer-1",
+            "answer_1 = ...\ncheck_1(answer_1)",
+            "exercise",
+            outputs=[printed("Not answered yet")],
+        ),
+        code(
+            "solution-1",
+            "answer_1 = 'SOLVED'",
+            "solution",
+            outputs=[picture("The solution.")],
+            **FOLDED,
+        ),
+        prose("solution-1-text", "Because it is SOLVED.", "solution"),
+        prose("recap", "## Recap\n\nThat was all."),
+        prose("nav-end", links),
+    ]
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+def write_small_series(folder: Path) -> list[Path]:
+    for stem, title in TITLES.items():
+        (other,) = TITLES.keys() - {stem}
+        nbformat.write(small_notebook(title, other), folder / f"{stem}.ipynb")
+    return sorted(folder.glob("*.ipynb"))

@@ -1,0 +1,546 @@
+"""The web edition: its pages, and notebooks that run in the browser."""
+
+import http.server
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import zipfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import chapters
+import handouts
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+from chapters import NotebookError, read_notebook, tags
+from conftest import NOTEBOOKS, ROOT
+from nbclient import NotebookClient
+from small_series import write_small_series
+from test_browser import move_slider
+from test_handouts import violations
+
+sys.path.insert(0, str(ROOT / "web"))
+import build
+import copies
+import lite
+import pages
+from site_folder import FolderError, check_folder, replace_folder
+
+README = (ROOT / "README.md").read_text("utf-8")
+KNOWN = pages.Edition(repository="owner/name")
+NUMPY = [p for p in NOTEBOOKS if not pages.needs_keras(read_notebook(p))]
+MINUTES = 600_000  # milliseconds, as Playwright counts
+
+
+@pytest.fixture
+def small(tmp_path) -> list[Path]:
+    return write_small_series(tmp_path)
+
+
+def sources(notebook) -> dict[str, str]:
+    return {cell.id: cell.source for cell in notebook.cells}
+
+
+def text_of(notebook) -> str:
+    return "\n".join(cell.source for cell in notebook.cells)
+
+
+# The source of a page.
+
+
+def test_a_page_folds_answers_and_solutions(small):
+    page = text_of(pages.page_of(small[0], pages.Edition(), ["02_second"]))
+    folds = re.findall(r"<details.*?</details>", page, re.S)
+    answer_a, answer_b, solution = folds
+    assert 'data-question="predict-a"' in answer_a
+    assert "It is two" in answer_a
+    assert "It is four" in answer_b
+    assert "Figure 1" in answer_a  # until the next question
+    assert "QUESTION-B" not in answer_a
+    assert "SOLVED" in solution
+    outside = re.sub(r"<details.*?</details>", "", page, flags=re.S)
+    assert not re.search("It is two|It is four|SOLVED", outside)
+
+
+def test_a_page_has_room_for_each_prediction(small):
+    page = text_of(pages.page_of(small[0], pages.Edition(), []))
+    asked = re.findall(r'<textarea .*data-question="(.+?)"', page)
+    assert asked == ["predict-a", "predict-b"]
+
+
+def test_a_page_folds_what_jupyterlab_folds(small):
+    page = pages.page_of(small[0], pages.Edition(), [])
+    cells = {cell.id: cell for cell in page.cells}
+    for name in ("draw", "figure-a", "slide", "check-1"):
+        assert "hide-input" in tags(cells[name])
+    shown = cells["figure-a"].metadata.mystnb
+    assert shown["code_prompt_show"] == "Draw folded"
+    assert shown["image"]["alt"] == "A teal box."
+    assert cells["answer-1"].outputs == []
+
+
+def test_a_page_says_nothing_that_is_for_jupyterlab(small):
+    page = text_of(pages.page_of(small[0], pages.Edition(), ["02_second"]))
+    assert page.startswith("# 01 The one")
+    assert not re.search("CLEARING|Next: the other", page)
+    assert "[the other](02_second.ipynb)" in page
+
+
+def test_a_page_links_to_pages_only(small):
+    page = text_of(pages.page_of(small[0], pages.Edition(), ["01_first"]))
+    assert "02_second" not in page
+    assert "Read the other." in page
+
+
+def test_two_pictures_in_a_cell_are_refused(small):
+    notebook = read_notebook(small[0])
+    (cell,) = [c for c in notebook.cells if c.id == "figure-a"]
+    cell.outputs *= 2
+    nbformat.write(notebook, small[0])
+    with pytest.raises(NotebookError, match="figure-a: more than one"):
+        pages.page_of(small[0], pages.Edition(), [])
+
+
+def test_each_page_says_how_its_notebook_is_run():
+    lite_copies = {"01_a": ("01_a-1.ipynb", "01_a-full-1.ipynb")}
+    colab = {"04_b": ("04_b.ipynb", "full/04_b.ipynb")}
+    edition = pages.Edition("owner/name", lite_copies, colab)
+    browser = pages.how_to_run("01_a", False, edition)
+    for file in lite_copies["01_a"]:
+        assert f'href="lite/notebooks/index.html?path={file}"' in browser
+    on_colab = pages.how_to_run("04_b", True, edition)
+    for file in colab["04_b"]:
+        assert f"/github/owner/name/blob/colab/{file}" in on_colab
+    neither = pages.how_to_run("04_b", True, pages.Edition())
+    assert "no browser can run TensorFlow" in neither
+    assert "colab" not in neither
+
+
+def test_the_readme_knows_which_notebooks_need_tensorflow():
+    for path in NOTEBOOKS:
+        row = rf"\(notebooks/{path.name}\) \|.*\| (no|yes) \|"
+        needs = re.search(row, README)[1]
+        assert needs == ("no" if path in NUMPY else "yes"), path.name
+
+
+# The other pages.
+
+
+def test_the_home_page_has_what_a_reader_looks_for():
+    home = pages.home_page(README, KNOWN)
+    for path in NOTEBOOKS:
+        assert f"]({path.name})" in home
+        assert f"\n{path.stem}\n" in home  # in the list of pages
+    assert "](binary-and-waves.png)" in home
+    assert "uv run jupyter lab" in home
+    assert "(workshop.md)" in home
+
+
+def test_handouts_are_offered_if_they_were_built():
+    built = pages.Edition(handouts=["student/01_sine_waves.pdf"])
+    assert "handouts/" not in pages.home_page(README, pages.Edition())
+    home = pages.home_page(README, built)
+    assert home.count('href="handouts/') == 1
+
+
+def test_a_readme_without_its_parts_is_refused():
+    with pytest.raises(NotebookError, match="no section Begin"):
+        pages.home_page(README.replace("## Begin", "## Start"), KNOWN)
+    with pytest.raises(NotebookError, match="two tables"):
+        pages.home_page(README.replace("](notebooks/", "]("), KNOWN)
+
+
+@pytest.mark.parametrize(
+    ("link", "known", "unknown"),
+    [
+        ("[a](hub/README.md)", "/blob/HEAD/workshop/hub/README.md)", "a"),
+        ("[a](../README.md#begin)", "[a](index.md#begin)", "[a](index.md#be"),
+        ("[a](../notebooks/01_x.ipynb)", "[a](01_x.ipynb)", "[a](01_x.ipynb)"),
+        ("[a](https://x.org)", "[a](https://x.org)", "[a](https://x.org)"),
+        ("[a](#below)", "[a](#below)", "[a](#below)"),
+    ],
+)
+def test_links_to_files_lead_to_pages_or_to_github(link, known, unknown):
+    assert known in pages.relink_files(link, "workshop", KNOWN)
+    plain = pages.relink_files(link, "workshop", pages.Edition())
+    assert plain.startswith(unknown)
+
+
+# Copies.
+
+
+def test_copies_for_the_browser(small, tmp_path):
+    names = copies.names_for_browser(small[:1])
+    copies.write_for_browser(
+        small[:1], tmp_path / "out", names, "https://x.org/{}.html".format
+    )
+    student, full = (
+        nbformat.read(tmp_path / "out" / name, as_version=4)
+        for name in names["01_first"]
+    )
+    assert student.metadata.kernelspec.name == "python"
+    assert "SOLVED" not in text_of(student)
+    assert not any(cell.get("outputs") for cell in student.cells)
+    stored = sources(read_notebook(small[0]))
+    assert sources(full).keys() == stored.keys()
+    assert "(https://x.org/02_second.html)" in text_of(full)
+
+
+def test_a_changed_notebook_has_another_name(small):
+    before = copies.names_for_browser(small)
+    notebook = read_notebook(small[0])
+    notebook.cells[0].source += "More."
+    nbformat.write(notebook, small[0])
+    after = copies.names_for_browser(small)
+    assert before["01_first"] != after["01_first"]
+    assert before["02_second"] == after["02_second"]
+
+
+def test_copies_for_colab_bring_the_modules(small, tmp_path, monkeypatch):
+    branch = tmp_path / "branch"
+    copies.write_for_colab(small, branch, "owner/name", lambda name: None)
+    notebook = nbformat.read(branch / "full/01_first.ipynb", as_version=4)
+    link = "https://colab.research.google.com/github/owner/name/blob/colab/"
+    assert f"({link}full/02_second.ipynb)" in text_of(notebook)
+
+    # As GitHub packs it: all files below a folder NAME-BRANCH.
+    archive = Path(shutil.make_archive(tmp_path / "a", "zip", branch))
+    packed = tmp_path / "colab.zip"
+    with zipfile.ZipFile(archive) as old, zipfile.ZipFile(packed, "w") as new:
+        for name in old.namelist():
+            new.writestr(f"name-colab/{name}", old.read(name))
+    code = next(c.source for c in notebook.cells if c.cell_type == "code")
+    there = "https://github.com/owner/name/archive/refs/heads/colab.zip"
+    assert there in code
+    monkeypatch.chdir(tmp_path)
+    exec(code.replace(there, packed.as_uri()), {})
+    ours = [*ROOT.glob("posenc_*.py"), *ROOT.glob("posenc_*/*.py")]
+    assert len(ours) > 2
+    for path in ours:
+        brought = Path(path.relative_to(ROOT))
+        assert brought.read_bytes() == path.read_bytes()
+
+
+# Pyodide.
+
+
+def test_kernel_and_pyodide_are_fixed_together():
+    """Another kernel wants another Pyodide: renew web/pyodide.json too."""
+    head = (ROOT / "web/build.py").read_text("utf-8")
+    kernel = re.search(r"jupyterlite-pyodide-kernel==([\d.]+)", head)[1]
+    core = re.search(r"jupyterlite-core==([\d.]+)", head)[1]
+    assert kernel == core == lite.PINS["kernel"]
+
+
+def test_versions_are_those_of_the_lock():
+    """Both are renewed: the lock first, then `uv run web/renew.py`."""
+    pin = re.compile(r"([\w-]+)==([\w.]+)")
+    lock = dict(pin.findall((ROOT / "requirements.txt").read_text("utf-8")))
+    head = dict(pin.findall((ROOT / "web/build.py").read_text("utf-8")))
+    shared = head.keys() & lock.keys()
+    assert shared
+    assert {n: head[n] for n in shared} == {n: lock[n] for n in shared}
+
+
+def test_what_is_not_what_its_sum_says_is_refused(tmp_path):
+    distribution, kept = tmp_path / "distribution", tmp_path / "kept"
+    distribution.mkdir()
+    for name in lite.ALL_FILES:
+        (distribution / name).write_text("something else")
+    shutil.copytree(distribution, kept)
+    with pytest.raises(lite.EditionError, match="not what web/"):
+        lite.fetch(kept, None)
+    with pytest.raises(lite.EditionError, match="its sum differs"):
+        lite.fetch(kept, str(distribution))  # the first one was removed
+
+
+@pytest.mark.parametrize("source", ["/no/such", "http://127.0.0.1:9/"])
+def test_what_cannot_be_had_is_said(tmp_path, source):
+    with pytest.raises(lite.EditionError, match=r"cannot (copy|fetch)"):
+        lite.fetch(tmp_path, source)
+
+
+def test_without_a_network_the_registry_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    with pytest.raises(lite.EditionError, match="cannot download open-webui"):
+        lite.fetch(tmp_path, None)
+
+
+def test_the_lock_lists_what_can_be_imported(tmp_path):
+    wheel = tmp_path / "two_parts-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as made:
+        made.writestr("two_parts/__init__.py", "")
+        made.writestr("single.py", "")
+        made.writestr("two_parts-1.0.dist-info/METADATA", "")
+    (package,) = lite.lock_of(tmp_path)["packages"].values()
+    assert (package["name"], package["version"]) == ("two-parts", "1.0")
+    assert package["imports"] == ["single", "two_parts"]
+
+
+# The folder, and the command.
+
+
+def test_a_folder_that_holds_something_else_is_refused(tmp_path):
+    site, new = tmp_path / "site", tmp_path / "new"
+    for content in ("old", "newer"):
+        new.mkdir()
+        (new / "index.html").write_text(content)
+        check_folder(site)
+        replace_folder(site, new)
+    assert (site / "index.html").read_text() == "newer"
+    (site / "thesis.txt").write_text("years")
+    with pytest.raises(FolderError, match=r"holds thesis\.txt.*Nothing was"):
+        check_folder(site)
+    with pytest.raises(FolderError, match="is no folder"):
+        check_folder(site / "thesis.txt")
+    assert (site / "thesis.txt").read_text() == "years"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--repository", "nonsense"], "not OWNER/NAME: nonsense"),
+        (["--address", "example"], "not an address: example"),
+    ],
+)
+def test_errors_are_said_in_a_line(arguments, said, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["build.py", *arguments])
+    with pytest.raises(SystemExit):
+        build.main()
+    assert said in capsys.readouterr().err
+
+
+# Slow: built from nothing, and opened in a browser that reaches nothing else.
+
+REFUSED = ["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"]
+OTHERS = ["index", "workshop", "changes", "search"]
+PAGES = [path.stem for path in NOTEBOOKS] + OTHERS
+OPEN_FOLDS = """() => {
+    document.querySelectorAll('details').forEach(d => { d.open = true; });
+    return Promise.all(document.getAnimations().map(a => a.finished)); }"""
+TOO_WIDE = """() => {
+    const scrolls = e => e && (getComputedStyle(e).overflowX === 'auto'
+        || scrolls(e.parentElement));
+    return [...document.querySelectorAll('article *')]
+        .filter(e => e.getBoundingClientRect().right > innerWidth + 1)
+        .filter(e => !scrolls(e)).map(e => e.outerHTML.slice(0, 200)); }"""
+WIDTHS = "[document.documentElement.scrollWidth, window.innerWidth]"
+DECODED = "[...document.images].every(image => image.naturalWidth > 0)"
+RUN_ALL = """async () => {
+    const shown = () => window.jupyterapp?.shell.currentWidget;
+    while (shown()?.sessionContext?.kernelDisplayStatus !== 'idle') {
+        await new Promise(soon => setTimeout(soon, 200));
+    }
+    await window.jupyterapp.commands.execute('notebook:run-all-cells');
+    return shown().content.model.toJSON(); }"""
+DECODES = """async png => {
+    const image = new Image();
+    image.src = 'data:image/png;base64,' + png;
+    await image.decode();
+    return image.naturalWidth > 0; }"""
+
+
+def run_build(project: Path, **environment) -> None:
+    command = [os.environ.get("UV", "uv"), "run", project / "web/build.py"]
+    command += ["--repository", "owner/name", "--address", "https://x.org/y"]
+    done = subprocess.run(
+        command,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory) -> Path:
+    """The project with its site, built while no download was kept."""
+    project = tmp_path_factory.mktemp("project")
+    made = shutil.ignore_patterns(".cache", "__pycache__")
+    parts = (".github", "notebooks", "posenc_review", "web", "workshop")
+    for name in parts:
+        shutil.copytree(ROOT / name, project / name, ignore=made)
+    for path in [ROOT / "README.md", *ROOT.glob("posenc_*.py")]:
+        shutil.copy(path, project)
+    run_build(project)
+    return project
+
+
+@pytest.fixture(scope="module")
+def address(project) -> Iterator[str]:
+    """Where the site is served: below a folder, as for a project."""
+    handler = partial(QuietHandler, directory=str(project))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/site/"
+        server.shutdown()
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def alone() -> Iterator:
+    """A browser that reaches this machine only."""
+    with ExitStack() as stack:
+        try:
+            opened = handouts.open_browser(options=REFUSED)
+            browser = stack.enter_context(opened)
+        except handouts.HandoutError as error:
+            pytest.skip(str(error))
+        yield browser
+
+
+@pytest.fixture
+def page(alone, address) -> Iterator:
+    """A page of a new reader, which asks for nothing but the site."""
+    context = alone.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(MINUTES)
+    asked, failed = [], []
+    context.on("request", lambda request: asked.append(request.url))
+    context.on("response", lambda r: r.status >= 400 and failed.append(r.url))
+    yield context.new_page()
+    context.close()
+    local = (address, "data:", "blob:")
+    assert [url for url in asked if not url.startswith(local)] == []
+    assert failed == []
+
+
+@pytest.mark.slow
+def test_it_is_built_again_without_a_network(project):
+    before = sorted((project / "site").rglob("*"))
+    run_build(project, PIP_NO_INDEX="1", UV_OFFLINE="1")
+    assert sorted((project / "site").rglob("*")) == before
+
+
+@pytest.mark.slow
+def test_links_inside_the_site_lead_somewhere(project):
+    site = project / "site"
+    read = {
+        path: BeautifulSoup(path.read_bytes(), "html.parser")
+        for path in site.glob("*.html")
+    }
+    assert {path.stem for path in read} == set(PAGES)
+    for path, html in read.items():
+        for link in html.select("a[href], img, script[src]"):
+            there = link.get("href") or link["src"]
+            parts = urlsplit(there)
+            if parts.scheme:
+                continue
+            target = path
+            if parts.path:
+                target = (site / unquote(parts.path)).resolve()
+            assert target.is_file(), (path.name, there)
+            if parts.query.startswith("path="):
+                notebook = parts.query.removeprefix("path=")
+                assert (site / "lite/files" / notebook).is_file(), there
+            if parts.fragment and target in read:
+                assert read[target].find(id=parts.fragment), there
+    for path in NOTEBOOKS:
+        folder = "lite/files" if path in NUMPY else "colab"
+        names = [p.name for p in (site / folder).rglob("*.ipynb")]
+        assert sum(name.startswith(path.stem) for name in names) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_whole_and_accessible(page, address, name):
+    for width, scheme in [(1280, "light"), (390, "dark")]:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)
+        page.goto(f"{address}{name}.html", wait_until="networkidle")
+        assert page.locator("details[open]").count() == 0
+        page.evaluate(OPEN_FOLDS)
+        scrolled, shown = page.evaluate(WIDTHS)
+        assert scrolled <= shown
+        assert page.evaluate(TOO_WIDE) == []
+        assert page.evaluate(DECODED)
+        assert violations(page) == []
+
+
+@pytest.mark.slow
+def test_a_page_says_where_it_stands(project):
+    html = (project / "site/01_sine_waves.html").read_text("utf-8")
+    page = BeautifulSoup(html, "html.parser")
+    there = "https://x.org/y/"
+    (canonical,) = page.select('link[rel="canonical"]')
+    assert canonical["href"] == f"{there}01_sine_waves.html"
+    told = {e["property"]: e["content"] for e in page.select("[property]")}
+    assert told["og:title"].startswith("01 Give every position")
+    assert told["og:image"].startswith(there)
+    picture = project / "site" / told["og:image"].removeprefix(there)
+    assert picture.is_file()
+    assert len(page.select_one('[name="description"]')["content"]) > 40
+    (source,) = page.select(".about-page a[href*=blob]")
+    assert source["href"].endswith("/notebooks/01_sine_waves.ipynb")
+    sitemap = (project / "site/sitemap.xml").read_text("utf-8")
+    assert f"<loc>{there}01_sine_waves.html</loc>" in sitemap
+
+
+@pytest.mark.slow
+def test_search_finds(page, address):
+    page.goto(f"{address}search.html?q=rotary")
+    found = page.locator("#search-results li a")
+    found.first.wait_for()
+    assert "08 Go beyond sinusoids" in " ".join(found.all_inner_texts())
+
+
+@pytest.mark.slow
+def test_a_prediction_is_kept_and_stands_beside_the_answer(page, address):
+    page.goto(f"{address}01_sine_waves.html")
+    page.locator("textarea").first.fill("Rows 1 and 4.")
+    page.reload()
+    assert page.locator("textarea").first.input_value() == "Rows 1 and 4."
+    answer = page.locator("details.answer").first
+    beside = answer.get_by_text("You predicted: Rows 1 and 4.")
+    assert not beside.is_visible()
+    answer.locator("summary").first.click()
+    assert beside.is_visible()
+    assert not page.locator(".predicted").nth(1).is_visible()
+
+
+def texts(cell) -> dict[str, str]:
+    """What a cell shows, but pictures, by kind."""
+    found: dict[str, str] = {}
+    for output in cell["outputs"]:
+        assert output["output_type"] != "error", (cell["id"], output)
+        shown = output.get("data", {})
+        if output["output_type"] == "stream":
+            shown = {output["name"]: output["text"]}
+        for kind, text in shown.items():
+            if not kind.startswith("image/"):
+                found[kind] = found.get(kind, "") + "".join(text)
+    return {kind: text.strip() for kind, text in found.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["student", "full"])
+@pytest.mark.parametrize("path", NUMPY, ids=lambda path: path.stem)
+def test_a_notebook_runs_whole_in_the_browser(page, address, path, kind):
+    """Its texts are the stored ones, or those of a student's own machine."""
+    wanted = read_notebook(path)
+    if kind == "student":
+        wanted = chapters.student_notebook(path)
+        NotebookClient(wanted, timeout=300, kernel_name="python3").execute()
+    names = copies.names_for_browser([path])[path.stem]
+    page.goto(address + pages.lite_address(names[kind == "full"]))
+    ran = {cell["id"]: cell for cell in page.evaluate(RUN_ALL)["cells"]}
+    for cell in wanted.cells:
+        if cell.cell_type != "code" or "nbval-ignore-output" in tags(cell):
+            continue
+        assert texts(ran[cell.id]) == texts(cell), cell.id
+        for output in ran[cell.id]["outputs"]:
+            png = output.get("data", {}).get("image/png")
+            assert png is None or page.evaluate(DECODES, png)
+    for slider in page.locator(".jp-OutputArea-output .widget-interact").all():
+        move_slider(page, slider)
+    assert page.get_by_text("Python is starting").count() == 0

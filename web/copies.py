@@ -1,0 +1,141 @@
+"""Copies of notebooks that run elsewhere: in the browser, and on Colab."""
+
+import hashlib
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import nbformat
+from chapters import Link, read_notebook, relink, student_notebook
+from nbformat import NotebookNode
+
+PROJECT = Path(__file__).resolve().parent.parent
+READERS = (student_notebook, read_notebook)
+PYODIDE = {
+    "display_name": "Python (Pyodide)",
+    "language": "python",
+    "name": "python",
+}
+COLAB = "https://colab.research.google.com/github/{}/blob/colab/{}"
+ARCHIVE = "https://github.com/{}/archive/refs/heads/colab.zip"
+BRING_MODULES = """\
+# Bring the series' modules; what is installed here stays as it is.
+import io
+import zipfile
+from pathlib import Path
+from urllib.request import urlopen
+
+with urlopen("{}") as answer:
+    archive = zipfile.ZipFile(io.BytesIO(answer.read()))
+for name in archive.namelist():
+    path = Path(*Path(name).parts[1:])  # without the archive's own folder
+    if path.suffix == ".py":
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(archive.read(name))"""
+
+
+def sources_of(modules: Sequence[str]) -> list[Path]:
+    """The files of modules and of packages, by name or pattern."""
+    found = set()
+    for module in modules:
+        found |= set(PROJECT.glob(f"{module}.py"))
+        found |= set(PROJECT.glob(f"{module}/*.py"))
+    return sorted(found)
+
+
+def names_for_browser(paths: Sequence[Path]) -> dict[str, tuple[str, str]]:
+    """Name the student's and the full copy of each notebook.
+
+    A name changes with what is in the notebook: a browser that keeps a
+    reader's older copy shows the newer one as a file of its own.
+    """
+    names = {}
+    for path in paths:
+        edition = hashlib.sha256(path.read_bytes()).hexdigest()[:4]
+        names[path.stem] = (
+            f"{path.stem}-{edition}.ipynb",
+            f"{path.stem}-full-{edition}.ipynb",
+        )
+    return names
+
+
+def names_on_colab(paths: Sequence[Path]) -> dict[str, tuple[str, str]]:
+    """Name the student's and the full copy of each notebook."""
+    return {path.stem: (path.name, f"full/{path.name}") for path in paths}
+
+
+def write_for_browser(
+    paths: Sequence[Path],
+    folder: Path,
+    names: Mapping[str, tuple[str, str]],
+    elsewhere: Link,
+) -> None:
+    """Write the copies that JupyterLite opens.
+
+    Args:
+        paths: The notebooks.
+        folder: Where to write them.
+        names: Of the copies, by the name of the notebook.
+        elsewhere: Gives the address of a notebook without a copy.
+    """
+
+    def finish(copy: NotebookNode) -> None:
+        copy.metadata.kernelspec = PYODIDE
+
+    _write(paths, folder, names, elsewhere, finish)
+
+
+def write_for_colab(
+    paths: Sequence[Path], folder: Path, repository: str, elsewhere: Link
+) -> None:
+    """Write the copies that Colab opens, and the modules they bring.
+
+    Args:
+        paths: The notebooks.
+        folder: What the branch `colab` of the repository is to hold.
+        repository: OWNER/NAME on GitHub.
+        elsewhere: Gives the address of a notebook without a copy.
+    """
+
+    def finish(copy: NotebookNode) -> None:
+        source = BRING_MODULES.format(ARCHIVE.format(repository))
+        cell = nbformat.v4.new_code_cell(source, id="bring-modules")
+        copy.cells.insert(1, cell)
+
+    names = names_on_colab(paths)
+    addresses = {
+        stem: tuple(COLAB.format(repository, name) for name in both)
+        for stem, both in names.items()
+    }
+    _write(paths, folder, names, elsewhere, finish, addresses)
+    for path in sources_of(["posenc_*"]):
+        copy = folder / path.relative_to(PROJECT)
+        copy.parent.mkdir(exist_ok=True)
+        shutil.copy(path, copy)
+
+
+def _write(
+    paths: Sequence[Path],
+    folder: Path,
+    names: Mapping[str, tuple[str, str]],
+    elsewhere: Link,
+    finish: Callable[[NotebookNode], None],
+    addresses: Mapping[str, tuple[str, str]] | None = None,
+) -> None:
+    """Write a student's and a full copy of each; each links its own kind."""
+    for kind, read in enumerate(READERS):
+        links = {n: both[kind] for n, both in (addresses or names).items()}
+        for path in paths:
+            copy = read(path)
+            for cell in copy.cells:
+                if cell.cell_type == "markdown":
+                    cell.source = relink(
+                        cell.source,
+                        lambda name, links=links: (
+                            links.get(name) or elsewhere(name)
+                        ),
+                    )
+            finish(copy)
+            file = folder / names[path.stem][kind]
+            file.parent.mkdir(parents=True, exist_ok=True)
+            nbformat.write(copy, file)

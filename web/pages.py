@@ -1,0 +1,362 @@
+"""What Sphinx is given to make pages of: notebooks, and three more pages.
+
+Nothing here needs Sphinx. A notebook is changed so that its page folds what
+JupyterLab folds, and the answers too, and has room for a prediction.
+"""
+
+import posixpath
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from string import Template
+
+import nbformat
+from chapters import (
+    NotebookError,
+    alt_texts,
+    answers,
+    is_folded,
+    note_on,
+    read_chapter,
+    relink,
+    tags,
+    title_of,
+)
+from copies import COLAB
+from nbformat import NotebookNode
+
+WEB = Path(__file__).resolve().parent
+PROJECT = WEB.parent
+PICTURE = ".github/binary-and-waves.png"
+KERAS = re.compile(r"^\s*(?:import|from) (?:tensorflow|keras|posenc_layers)")
+ALONG_THE_SERIES = re.compile(r"\[(Previous|Next): ")
+MEGABYTES = 27  # that a first visit loads to run a notebook
+ROOM_TO_WRITE = (
+    '<label class="prediction">Your prediction'
+    '<textarea rows="2" data-question="{}"></textarea></label>'
+)
+ANSWER = (
+    '<details class="answer" data-question="{}">'
+    "<summary>Show the answer</summary>"
+)
+SOLUTION = '<details class="solution"><summary>Show the solution</summary>'
+
+
+@dataclass(frozen=True)
+class Edition:
+    """What the pages have to know beside the notebooks.
+
+    Attributes:
+        repository: OWNER/NAME on GitHub, or nothing.
+        lite: Copies that run in the browser: for the name of a notebook,
+            those of the student's copy and of the full one.
+        colab: Copies that run on Colab, likewise.
+        handouts: Handouts that were built, such as
+            "student/01_sine_waves.pdf".
+    """
+
+    repository: str = ""
+    lite: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    colab: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    handouts: Sequence[str] = ()
+
+    def file(self, path: str) -> str | None:
+        """The address of a file of the repository, if it is known."""
+        if not self.repository:
+            return None
+        return f"https://github.com/{self.repository}/blob/HEAD/{path}"
+
+
+def needs_keras(notebook: NotebookNode) -> bool:
+    """Whether a notebook imports TensorFlow, which no browser can run."""
+    lines = [
+        line
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+        for line in cell.source.splitlines()
+    ]
+    return any(KERAS.match(line) for line in lines)
+
+
+# The page of a notebook.
+
+
+def page_of(
+    path: Path, edition: Edition, names: Sequence[str]
+) -> NotebookNode:
+    """Make the source of a notebook's page.
+
+    Args:
+        path: The notebook.
+        edition: How it can be run, and where its source is.
+        names: Notebooks that have a page; a link to another one goes.
+    """
+    notebook = read_chapter(path)
+    links = _html(how_to_run(path.stem, needs_keras(notebook), edition))
+    cells = [cell for cell in notebook.cells if not _only_leads_on(cell)]
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            cell.source = _prose(cell, names)
+        else:
+            _fold_as_in_jupyterlab(cell)
+            _hand_over_alt_text(cell, path)
+            if "exercise" in tags(cell):
+                cell.outputs = []  # which say that it is not answered yet
+    cells[0].source = re.sub(
+        "^# .+$", f"# {title_of(path, cells)}", cells[0].source, flags=re.M
+    )
+    notebook.cells = [cells[0], links, *_with_folds(cells)[1:]]
+    return notebook
+
+
+def _only_leads_on(cell: NotebookNode) -> bool:
+    return bool(ALONG_THE_SERIES.match(cell.source))
+
+
+def _prose(cell: NotebookNode, names: Sequence[str]) -> str:
+    """The text of a cell, with links to pages and room for a prediction."""
+    paragraphs = cell.source.split("\n\n")
+    # The theme has links to the previous page and to the next one.
+    kept = [text for text in paragraphs if not ALONG_THE_SERIES.match(text)]
+    pages = {name: f"{name}.ipynb" for name in names}
+    source = relink("\n\n".join(kept), pages.get)
+    if "predict" in tags(cell):
+        room = ROOM_TO_WRITE.format(cell.id)
+        return f'<div class="predict">\n\n{source}\n\n{room}\n\n</div>'
+    return source
+
+
+def _fold_as_in_jupyterlab(cell: NotebookNode) -> None:
+    """Tell MyST-NB what is folded; the first line says what it is."""
+    if is_folded(cell) and "solution" not in tags(cell):
+        first_line = cell.source.splitlines()[0].removeprefix("# ")
+        cell.metadata.tags = [*cell.metadata.get("tags", []), "hide-input"]
+        cell.metadata.mystnb = {
+            "code_prompt_show": first_line,
+            "code_prompt_hide": first_line,
+        }
+
+
+def _hand_over_alt_text(cell: NotebookNode, path: Path) -> None:
+    """Give MyST-NB the alt text where it looks for it: with the cell."""
+    texts = alt_texts(cell, path)
+    if len(texts) > 1:
+        raise NotebookError(
+            f"{path.name}, cell {cell.id}: more than one picture; MyST-NB"
+            " has one alt text for all pictures of a cell"
+        )
+    if texts:
+        mystnb = cell.metadata.setdefault("mystnb", {})
+        mystnb["image"] = {"alt": texts[0]}
+
+
+def _with_folds(cells: list[NotebookNode]) -> list[NotebookNode]:
+    """Fold answers and solutions, and say what a page cannot show."""
+    opens, closes = {}, set()
+    question = None
+    for cell in cells:
+        if "predict" in tags(cell):
+            question = cell.id
+        if "reveal" in tags(cell):
+            opens[cell.id] = ANSWER.format(question)
+    for _, last in answers(cells):
+        closes.add(cells[last].id)
+    for cells_of_one in _solutions(cells):
+        opens[cells_of_one[0].id] = SOLUTION
+        closes.add(cells_of_one[-1].id)
+    made = []
+    for cell in cells:
+        if cell.id in opens:
+            made.append(_html(opens[cell.id]))
+        made.append(cell)
+        if note_on(cell):
+            made.append(_html(f"<p><strong>{note_on(cell)}</strong></p>"))
+        if cell.id in closes:
+            made.append(_html("</details>"))
+    return made
+
+
+def _solutions(cells: list[NotebookNode]) -> list[list[NotebookNode]]:
+    """Cells of solutions; those that follow each other belong together."""
+    return [
+        list(group)
+        for solves, group in groupby(cells, lambda c: "solution" in tags(c))
+        if solves
+    ]
+
+
+def _html(text: str) -> NotebookNode:
+    return nbformat.v4.new_markdown_cell(text)
+
+
+def how_to_run(name: str, keras: bool, edition: Edition) -> str:
+    """Say at the top of a page how its notebook is run."""
+    install = '<a href="index.html#install">install the series</a>'
+    if name in edition.lite:
+        student, full = map(lite_address, edition.lite[name])
+        text = (
+            f'<a href="{student}">Run this notebook in the browser</a>:'
+            f" nothing to install, about {MEGABYTES} MB the first time, and"
+            " half a minute until Python has started. Or"
+            f' <a href="{full}">the full one</a>, with outputs and solutions.'
+            " What you change stays in your browser. A newer edition opens"
+            " under a new name; your older copies stay in the list of files."
+        )
+    elif name in edition.colab:
+        student, full = (
+            COLAB.format(edition.repository, copy)
+            for copy in edition.colab[name]
+        )
+        text = (
+            f'<a href="{student}">Run this notebook on Colab</a>: nothing to'
+            " install or to upload, but a Google account is needed. Or"
+            f' <a href="{full}">the full one</a>, with outputs and solutions.'
+            f" Or {install}: no browser can run TensorFlow."
+        )
+    elif keras:
+        text = f"To run it, {install}: no browser can run TensorFlow."
+    else:
+        text = f"To run it, {install}."
+    return f'<p class="run">{text}</p>'
+
+
+def lite_address(file: str) -> str:
+    """Where a copy opens and runs in the browser."""
+    return f"lite/notebooks/index.html?path={file}"
+
+
+# The home page, the workshop's page, and what has changed.
+
+
+def series_tables(readme: str) -> list[list[dict[str, str]]]:
+    """The README's tables of notebooks, each a list of rows."""
+    row = re.compile(
+        r"\| \[(?P<title>.+)\]\(notebooks/(?P<name>\w+)\.ipynb\)"
+        r" \| (?P<question>.+) \| (?P<minutes>\d+) \| (?:no|yes) \|"
+    )
+    matches = [row.fullmatch(line) for line in readme.splitlines()]
+    tables = [
+        [match.groupdict() for match in group]
+        for is_row, group in groupby(matches, bool)
+        if is_row
+    ]
+    if len(tables) != 2:
+        raise NotebookError("README.md has not two tables of notebooks")
+    return tables
+
+
+def section_of(readme: str, heading: str) -> str:
+    """The text of the README below a heading of the second level."""
+    found = re.search(
+        rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", readme, re.M | re.S
+    )
+    if found is None:
+        raise NotebookError(f"README.md has no section {heading}")
+    return found[1].strip()
+
+
+def relink_files(text: str, folder: str, edition: Edition) -> str:
+    """Let links to files of the repository lead to pages, or to GitHub.
+
+    Args:
+        text: Markdown.
+        folder: Where it stands in the repository.
+        edition: Without a repository, what has no page loses its link.
+    """
+    pages = {"README.md": "index.md", "workshop/README.md": "workshop.md"}
+
+    def replace(match: re.Match) -> str:
+        target, hash_sign, anchor = match["target"].partition("#")
+        path = posixpath.normpath(posixpath.join(folder, target))
+        name = re.fullmatch(r"notebooks/(\w+\.ipynb)", path)
+        address = name[1] if name else pages.get(path) or edition.file(path)
+        if address is None:
+            return match["text"]
+        return f"[{match['text']}]({address}{hash_sign}{anchor})"
+
+    pattern = r"(?<!!)\[(?P<text>[^]]+)\]\((?!https?:|#)(?P<target>[^)]+)\)"
+    return re.sub(pattern, replace, text)
+
+
+def home_page(readme: str, edition: Edition) -> str:
+    """Make the home page, of home.md and of the README's parts."""
+    beginning = readme.partition("\n## ")[0].partition("\n\n")[2].strip()
+    main_line, further = series_tables(readme)
+    parts = {
+        "beginning": beginning.replace(PICTURE, Path(PICTURE).name),
+        "main_line": _map(main_line),
+        "further": _map(further),
+        "main_line_names": _names(main_line),
+        "further_names": _names(further),
+        "begin": relink_files(section_of(readme, "Begin"), "", edition),
+        "handouts": _downloads(main_line + further, edition),
+    }
+    return Template((WEB / "home.md").read_text("utf-8")).substitute(parts)
+
+
+def _map(rows: list[dict[str, str]]) -> str:
+    lines = ["| notebook | the question it answers | minutes |", "|-|-|-|"]
+    for row in rows:
+        link = f"[{row['title']}]({row['name']}.ipynb)"
+        lines.append(f"| {link} | {row['question']} | {row['minutes']} |")
+    return "\n".join(lines)
+
+
+def _names(rows: list[dict[str, str]]) -> str:
+    return "\n".join(row["name"] for row in rows)
+
+
+def _downloads(rows: list[dict[str, str]], edition: Edition) -> str:
+    """Say what handouts there are to download, if any were built."""
+    lines = []
+    for row in [*rows, {"name": "positional_encoding", "title": "All"}]:
+        links = [
+            f'<a href="handouts/{kind}/{row["name"]}.pdf">{kind}</a>'
+            for kind in ("student", "instructor")
+            if f"{kind}/{row['name']}.pdf" in edition.handouts
+        ]
+        if links:
+            lines.append(f"- {row['title']}: {', '.join(links)}")
+    if not lines:
+        return ""
+    return "\n".join(["Handouts to print, as PDF:", "", *lines])
+
+
+# All of them.
+
+
+def write_sources(
+    paths: Sequence[Path], folder: Path, edition: Edition
+) -> list[str]:
+    """Write what Sphinx reads; what is the same already is left alone.
+
+    Returns:
+        The names of the pages.
+    """
+    readme = (PROJECT / "README.md").read_text("utf-8")
+    workshop = (PROJECT / "workshop/README.md").read_text("utf-8")
+    names = [path.stem for path in paths]
+    texts = {
+        "index.md": home_page(readme, edition),
+        # A box to tick on paper; MyST's own has no label.
+        "workshop.md": relink_files(workshop, "workshop", edition).replace(
+            "- [ ] ", "- \N{BALLOT BOX} "
+        ),
+        "changes.md": (WEB / "changes.md").read_text("utf-8"),
+    }
+    for path in paths:
+        texts[path.name] = nbformat.writes(page_of(path, edition, names))
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.iterdir():
+        if path.name not in texts:
+            path.unlink()
+    for name, text in texts.items():
+        file = folder / name
+        if not file.exists() or file.read_text("utf-8") != text:
+            file.write_text(text, "utf-8")
+    picture = folder / Path(PICTURE).name
+    shutil.copy2(PROJECT / PICTURE, picture)
+    return [Path(name).stem for name in texts]

@@ -1,0 +1,43 @@
+"""The folder that a build fills: nothing of anybody else is deleted."""
+
+import shutil
+from pathlib import Path
+
+LIST = ".files-of-the-web-edition"
+
+
+class FolderError(Exception):
+    """What is wrong, in words for the one who ran the command."""
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that holds what no build has made.
+
+    Raises:
+        FolderError: If it does.
+    """
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise FolderError(f"{folder} is no folder")
+    made = {LIST}
+    if (folder / LIST).exists():
+        made |= set((folder / LIST).read_text("utf-8").splitlines())
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and name not in made:
+            raise FolderError(
+                f"{folder} holds {name}, which no build has made. Nothing"
+                " was deleted. Move it, or name another folder by --output."
+            )
+
+
+def replace_folder(folder: Path, new: Path) -> None:
+    """Put a new folder in the place of one that `check_folder` has seen."""
+    files = [path for path in new.rglob("*") if path.is_file()]
+    names = sorted(path.relative_to(new).as_posix() for path in files)
+    (new / LIST).write_text("\n".join(names) + "\n", "utf-8")
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    shutil.move(new, folder)

@@ -1,0 +1,60 @@
+// A written prediction is kept in the reader's own browser, and stands
+// beside the answer. Without this file one can write all the same.
+"use strict";
+
+function storage() {
+  try {
+    return window.localStorage;
+  } catch {
+    return null; // the reader's browser keeps nothing
+  }
+}
+
+function keepPrediction(field) {
+  const question = field.dataset.question;
+  const page = location.pathname.split("/").pop().replace(".html", "");
+  const key = `posenc-prediction/${page}/${question}`;
+  const answer = document.querySelector(
+    `details[data-question="${question}"]`,
+  );
+  const beside = document.createElement("p");
+  beside.className = "predicted";
+  answer.querySelector("summary").after(beside);
+
+  function show() {
+    beside.hidden = !field.value;
+    beside.textContent = `You predicted: ${field.value}`;
+  }
+
+  field.value = storage()?.getItem(key) ?? "";
+  show();
+  field.addEventListener("input", () => {
+    if (field.value) {
+      storage()?.setItem(key, field.value);
+    } else {
+      storage()?.removeItem(key);
+    }
+    show();
+  });
+}
+
+document
+  .querySelectorAll("textarea[data-question]")
+  .forEach(keepPrediction);
+
+// On paper the colors are those of the light theme.
+let theme;
+window.addEventListener("beforeprint", () => {
+  theme = document.documentElement.dataset.theme;
+  document.documentElement.dataset.theme = "light";
+});
+window.addEventListener("afterprint", () => {
+  document.documentElement.dataset.theme = theme;
+});
+
+// A formula that is too wide scrolls in its box: also by keyboard.
+document.querySelectorAll('math[display="block"]').forEach((formula) => {
+  if (formula.scrollWidth > formula.clientWidth) {
+    formula.tabIndex = 0;
+  }
+});

@@ -1,0 +1,196 @@
+"""A notebook as a chapter: what handouts and the web edition both need."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+from latex2mathml.converter import convert as latex_to_mathml
+from nbformat import NotebookNode
+
+SERIES = "Positional encoding, step by step"
+NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
+SLIDERS = "Sliders, in the notebook. Such a picture, still, is above."
+PROGRESS = "Shows its progress when it runs."
+CLEAR_OUTPUTS = "**Before you begin**"  # begins a paragraph for JupyterLab
+
+Link = Callable[[str], str | None]  # from a notebook's name to an address
+
+# What latex2mathml sets otherwise than TeX.
+THIN_SPACE = '<mspace width="0.167em"/>'
+FUNCTION = "<mi>(?:sin|cos|tan|exp|ln|log|max|min)</mi>"
+TIDY = [
+    # \! is taken for a wide space to the left.
+    (r'<mspace width="negative\w+" */>', ""),
+    # No space around a slash.
+    ("<mo>&#x0002F;</mo>", '<mo lspace="0" rspace="0">/</mo>'),
+    # A thin space before a function and after one.
+    (rf"(?<=</m[in]>)({FUNCTION})", rf"{THIN_SPACE}\1"),
+    (
+        rf"(?<!<msup>)(?<!<msub>)({FUNCTION})(?=<m(?!o|space))",
+        rf"\1{THIN_SPACE}",
+    ),
+    # \mathrm of a single letter stands upright.
+    (r"<mi>(&#x000[4-7][0-9A-F];)</mi>", r'<mi mathvariant="normal">\1</mi>'),
+    # \overline and \bar are as wide as what they cover.
+    (
+        r"<mo [^>]*>&#x0(?:2015|00AF);</mo>",
+        '<mo stretchy="true">&#x0203E;</mo>',
+    ),
+]
+
+
+class NotebookError(Exception):
+    """What is wrong with a notebook, in words for who ran the command."""
+
+
+def mathml(latex: str, display: str) -> str:
+    """Convert a formula, and space it as TeX would.
+
+    Args:
+        latex: The formula, without dollar signs.
+        display: "inline" or "block".
+
+    Raises:
+        NotebookError: If the formula cannot be set.
+    """
+    try:
+        markup = latex_to_mathml(latex.strip(), display=display)
+    except Exception as error:  # of many kinds, and not all documented
+        raise NotebookError(f"cannot set ${latex}$: {error!r}") from error
+    unknown = re.search(r"\\[a-zA-Z]+", markup)
+    if unknown:
+        raise NotebookError(f"cannot set {unknown[0]} in ${latex}$")
+    for pattern, replacement in TIDY:
+        markup = re.sub(pattern, replacement, markup)
+    return markup
+
+
+def read_notebook(path: Path) -> NotebookNode:
+    """Read a notebook as it is stored.
+
+    Raises:
+        NotebookError: If the file is no notebook.
+    """
+    try:
+        return nbformat.read(path, as_version=4)
+    except (ValueError, nbformat.ValidationError) as error:
+        raise NotebookError(f"{path} is no notebook: {error}") from error
+
+
+def read_chapter(path: Path) -> NotebookNode:
+    """Read a notebook without what is said about clearing its outputs."""
+    notebook = read_notebook(path)
+    for cell in notebook.cells:
+        paragraphs = cell.source.split("\n\n")
+        kept = [p for p in paragraphs if not p.startswith(CLEAR_OUTPUTS)]
+        cell.source = "\n\n".join(kept)
+    return notebook
+
+
+def student_notebook(path: Path) -> NotebookNode:
+    """Read a notebook to work in: no outputs and no solutions."""
+    notebook = read_chapter(path)
+    notebook.cells = [c for c in notebook.cells if "solution" not in tags(c)]
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = []
+            cell.execution_count = None
+    return notebook
+
+
+def tags(cell: NotebookNode) -> set[str]:
+    """The tags of a cell."""
+    return set(cell.metadata.get("tags", ()))
+
+
+def is_folded(cell: NotebookNode) -> bool:
+    """Whether JupyterLab shows a cell's first line only."""
+    return cell.metadata.get("jupyter", {}).get("source_hidden", False)
+
+
+def note_on(cell: NotebookNode) -> str:
+    """What stands on a page for what only a running notebook shows."""
+    if "nbval-ignore-output" not in tags(cell):
+        return ""
+    return SLIDERS if "interact(" in cell.source else PROGRESS
+
+
+def headings(cell: NotebookNode, level: int) -> list[str]:
+    """The headings of one level, 1 to 6, that a cell of text has."""
+    if cell.cell_type != "markdown":
+        return []
+    return re.findall(rf"^#{{{level}}} (.+)$", cell.source, re.MULTILINE)
+
+
+def title_of(path: Path, cells: list[NotebookNode]) -> str:
+    """The number of a notebook and its first heading."""
+    titles = [title for cell in cells for title in headings(cell, 1)]
+    return " ".join([path.stem[:2], *titles[:1]])
+
+
+def answers(cells: list[NotebookNode]) -> list[tuple[int, int]]:
+    """Where the answer to each Predict begins and ends.
+
+    An answer begins with the cell tagged `reveal`. It ends where a new
+    section, question or exercise begins.
+
+    Returns:
+        The first and the last index of each answer.
+    """
+    found = []
+    for first, cell in enumerate(cells):
+        if "reveal" in tags(cell):
+            last = first
+            while last + 1 < len(cells) and not _is_new(cells[last + 1]):
+                last += 1
+            found.append((first, last))
+    return found
+
+
+def _is_new(cell: NotebookNode) -> bool:
+    heading = cell.cell_type == "markdown" and cell.source.startswith("#")
+    return heading or "predict" in tags(cell)
+
+
+def relink(source: str, link: Link) -> str:
+    """Let links between notebooks lead elsewhere, or become plain text.
+
+    Args:
+        source: Markdown.
+        link: Gives the address of another notebook, or None for no link.
+    """
+
+    def replace(match: re.Match) -> str:
+        address = link(match["name"])
+        if address is None:
+            return match["text"]
+        return f"[{match['text']}]({address})"
+
+    pattern = r"\[(?P<text>[^]]+)\]\((?P<name>\w+)\.ipynb\)"
+    return re.sub(pattern, replace, source)
+
+
+def alt_texts(cell: NotebookNode, path: Path) -> list[str]:
+    """What each picture of a cell shows, for those who cannot see it.
+
+    Args:
+        cell: The cell.
+        path: Its notebook, to be named in the error.
+
+    Raises:
+        NotebookError: If a picture comes without such a text.
+    """
+    texts = []
+    for output in cell.get("outputs", ()):
+        for kind in output.get("data", {}):
+            if kind.startswith("image/"):
+                about = output.metadata.get(kind, {})
+                if not about.get("alt"):
+                    raise NotebookError(
+                        f"{path.name}, cell {cell.id}: a picture without a"
+                        " text for those who cannot see it; use"
+                        " show(fig, alt=...)"
+                    )
+                texts.append(about["alt"])
+    return texts
