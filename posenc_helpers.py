@@ -135,7 +135,7 @@ def _check_table(seq_len: int, d_model: int, start_index: int) -> None:
 def _fill(encoding: np.ndarray, start: int, frequencies: np.ndarray) -> None:
     """Fill a small table at once, a large one in a thread for each core."""
     cores = min(os.cpu_count() or 1, 8)
-    if cores == 1 or encoding.size < 2**20:
+    if cores == 1 or encoding.size < 2**22:
         _turn_blocks(encoding, start, frequencies)
         return
     size = math.ceil(len(encoding) / cores)

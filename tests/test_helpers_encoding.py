@@ -170,8 +170,8 @@ def test_a_large_table_holds_the_small_ones(
 ):
     """The large one is filled in threads, the small ones are not."""
     monkeypatch.setattr("os.cpu_count", lambda: cores)
-    large = position_encoding(9_001, d_model, start_index=start)
-    for first in (0, 1_120, 3_000, 4_490, 8_990):
+    large = position_encoding(33_001, d_model, start_index=start)
+    for first in (0, 1_120, 4_120, 16_490, 32_990):
         rows = position_encoding(11, d_model, start_index=start + first)
         assert rows.tobytes() == large[first : first + 11].tobytes()
 
@@ -179,11 +179,11 @@ def test_a_large_table_holds_the_small_ones(
 @pytest.mark.parametrize(
     ("cores", "rows", "most"),
     [
-        (None, 16_384, 0),  # not known: as on a single core
-        (1, 16_384, 0),
-        (2, 16_384, 2),
-        (64, 16_384, 8),
-        (2, 16_383, 0),  # a small table is not worth a thread
+        (None, 65_536, 0),  # not known: as on a single core
+        (1, 65_536, 0),
+        (2, 65_536, 2),
+        (64, 65_536, 8),
+        (2, 65_535, 0),  # a small table is not worth a thread
     ],
 )
 def test_threads(cores, rows, most, monkeypatch):
@@ -204,7 +204,7 @@ def test_threads(cores, rows, most, monkeypatch):
 
 @pytest.mark.parametrize("allowed", [0, 1, 3])
 def test_where_no_thread_can_be_started_it_goes_without(allowed, monkeypatch):
-    expected = position_encoding(20_000, 64)
+    expected = position_encoding(70_000, 64)
     tries, start = [], threading.Thread.start
 
     def refusing(thread):
@@ -215,7 +215,7 @@ def test_where_no_thread_can_be_started_it_goes_without(allowed, monkeypatch):
 
     monkeypatch.setattr("os.cpu_count", lambda: 4)
     monkeypatch.setattr(threading.Thread, "start", refusing)
-    assert np.array_equal(position_encoding(20_000, 64), expected)
+    assert np.array_equal(position_encoding(70_000, 64), expected)
     assert tries
 
 
@@ -223,13 +223,13 @@ def test_a_large_table_can_be_built_as_python_ends():
     code = (
         "import atexit, os, posenc_helpers as helpers;"
         "os.cpu_count = lambda: 4;"
-        "build = lambda: print(helpers.position_encoding(20_000, 64).shape);"
+        "build = lambda: print(helpers.position_encoding(70_000, 64).shape);"
         "atexit.register(build)"
     )
     ended = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True
     )
-    assert (ended.stdout, ended.stderr) == ("(20000, 64)\n", "")
+    assert (ended.stdout, ended.stderr) == ("(70000, 64)\n", "")
 
 
 @pytest.mark.parametrize(
