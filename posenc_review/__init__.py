@@ -1,7 +1,8 @@
 """Review position encoders: tables of sinusoids, and rotary functions."""
 
 from .conventions import CONVENTIONS, convention_of
-from .rotary import RotaryConvention, RotaryReview, review_rotary
+from .near import RotaryConvention
+from .rotary import RotaryReview, review_rotary
 from .tables import Review, review
 
 __all__ = [

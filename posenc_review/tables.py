@@ -38,6 +38,7 @@ class Review:
     convention: str = "unknown"
     base: float | None = None  # that was seen
     held_to: str = ""
+    followed: bool = True  # whether the first rows are those of `held_to`
     tolerance: float = TOLERANCE
     errors: np.ndarray | tuple = field(default=(), repr=False)  # of each row
 
@@ -50,8 +51,7 @@ class Review:
         """Give each finding a line, then say what else was seen."""
         lines = [f"- {name}: {words}" for name, words in self.findings.items()]
         summary = f"Findings: {len(lines)}. Convention: {self.convention}"
-        known = self.convention.split(" or ")
-        if self.held_to not in ("", *known) and "any" not in known:
+        if not self.followed:
             summary += f"; held to {self.held_to}"
         lines.append(f"{summary}.")
         if len(self.errors):
@@ -333,6 +333,7 @@ def review(
         name_of(fit, base),
         base if fit else seen_base(causes),
         name_of([tables.asked.convention], base),
+        tables.asked.convention in fit,
         tolerance,
         errors,
     )

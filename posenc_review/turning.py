@@ -215,7 +215,7 @@ def mixed_angles(
     for name, (firsts, seconds) in angles.items():
         if np.all(np.abs(firsts - seconds) <= near * firsts + 1e-12):
             words = (
-                f"The pairs are {layout.name}, the angles are laid out"
+                f"The pairs are {layout.names[0]}, the angles are laid out"
                 f" {name}: {words}."
             )
             return Finding("layout", words, pair=pair), firsts
