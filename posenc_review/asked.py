@@ -38,11 +38,11 @@ def held_to_layout(
     read, written = LAYOUTS.get(asked, ("", ""))
     if read and read not in layout.names:
         words = f"Pairs are {layout_name(layout)}, where {read} is asked for."
-        findings.append(Finding("layout", words, pair=0))
+        findings.append(Finding("layout", words))
     elif not layout.names:
         one, other = (int(column) for column in layout.pairs[0])
         words = f"Columns {one} and {other} are a pair, as in no usual layout."
-        findings.append(Finding("layout", words, pair=0, column=one))
+        findings.append(Finding("layout", words, column=one))
     if not shuffle.known or shuffle.written != written:
         findings.append(moved(shuffle))
     return findings
@@ -58,7 +58,7 @@ def moved(shuffle: Shuffle) -> Finding:
     places = np.flatnonzero(shuffle.order != np.arange(len(shuffle.order)))
     if not len(places):
         words = "Columns are written as they were read, not as is asked for."
-        return Finding("position 0", words, 0)
+        return Finding("position 0", words)
     column = int(places[0])
     words = (
         f"Position 0 moves columns: column {column} of the result is column"
@@ -86,7 +86,7 @@ def held_to_base(plan: Schedule, asked: float, width: int) -> list[Finding]:
         words += f": it suggests {cause}"
     elif plan.base == BASE:
         words += f": {plain(BASE)} is the default, where none is read"
-    return [Finding("base", words + ".", pair=1)]
+    return [Finding("base", f"{words}.")]
 
 
 def held_to_config(
@@ -106,8 +106,7 @@ def held_to_config(
             f"{2 * len(speeds)} columns turn, where the config asks for"
             f" {config.columns} of {config.width}."
         )
-        column = min(2 * len(speeds), config.columns)
-        findings.append(Finding("columns", words, column=column))
+        findings.append(Finding("columns", words))
     odd = unlike(speeds, config, near)
     if not len(odd):
         return findings
@@ -118,14 +117,14 @@ def held_to_config(
             f"The exponents count {whose[plan.reading]} columns, where the"
             f" config asks for {whose[1 - plan.reading]}."
         )
-        findings.append(Finding("scaling", words, pair=int(odd[0])))
+        findings.append(Finding("scaling", words))
         return findings
     if scaling_of(plan) != due_scaling(config):
         words = (
             f"The scaling is {scaling_words(plan)}, where the config asks for"
             f" {due_words(config)}"
         )
-        findings.append(Finding("scaling", f"{words}.", pair=int(odd[0])))
+        findings.append(Finding("scaling", f"{words}."))
     if not findings:
         off = np.abs(np.log(speeds[odd] / config.speeds[odd]))
         worst = int(odd[off.argmax()])

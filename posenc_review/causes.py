@@ -49,7 +49,6 @@ class Cause(NamedTuple):
 
     words: str
     right_for: Asked | None = None
-    row: int | None = None
     column: int | None = None
 
 
@@ -209,7 +208,7 @@ def no_waves(table: np.ndarray, asked: Asked) -> Cause | None:
     words = (
         "Most columns are no waves of one speed: are they learned or random?"
     )
-    return Cause(words, column=int(missed.argmax()))
+    return Cause(words)
 
 
 def exchanged_pairs(order: np.ndarray, asked: Asked) -> list[int]:
@@ -299,7 +298,7 @@ def waves_of(
     if not words and not wrong:
         return None
     said = " ".join([*words, *wrong])
-    return Cause(said, None if wrong else right, row=0)
+    return Cause(said, None if wrong else right)
 
 
 def base_words(base: float, spacing: str, asked: Asked) -> str:
@@ -405,7 +404,7 @@ def other_formula(table: np.ndarray, asked: Asked) -> Cause | None:
             made = variant_of(variant, len(table), asked, sines, cosines)
             if alike(table, made):
                 words = f"The table is {layout}, and {variant.words}."
-                return Cause(words, column=int(cosines[0]))
+                return Cause(words)
     return None
 
 
@@ -450,8 +449,7 @@ def rounded_entries(table, asked, errors, tolerance) -> Cause | None:
     name = format_of(table)
     if errors.max() > 0.501 * STEP.get(name, 0):
         return None
-    row = int(np.argmax(errors > tolerance))
-    return Cause(f"Entries are rounded to {name}.", row=row)
+    return Cause(f"Entries are rounded to {name}.")
 
 
 def rounded_angles(table, asked, errors, tolerance) -> Cause | None:
@@ -465,7 +463,7 @@ def rounded_angles(table, asked, errors, tolerance) -> Cause | None:
             f"Angles are in float32: row {first} is the first that is off by"
             f" more than {tolerance:g}."
         )
-        return Cause(words, row=first)
+        return Cause(words)
     lost = slack + lost[some].reshape(-1, 1)
     best, most = None, 0.9
     for rounding in ROUNDINGS:
@@ -477,7 +475,7 @@ def rounded_angles(table, asked, errors, tolerance) -> Cause | None:
     if best is None or right > most - 0.02:
         return None
     words = f"{best.words()}: row {first} is the first that is off."
-    return Cause(words, row=first)
+    return Cause(words)
 
 
 def rows_from(table, asked, errors, tolerance) -> Cause | None:
@@ -491,11 +489,9 @@ def rows_from(table, asked, errors, tolerance) -> Cause | None:
     whole = len(wrong) == last - first + 1
     to = f"Rows {first} to {last}" if last > first else f"Row {first}"
     if whole and not table[wrong].any():
-        return Cause(
-            f"{to} {'are' if last > first else 'is'} zero.", row=first
-        )
+        return Cause(f"{to} {'are' if last > first else 'is'} zero.")
     if last < len(table) - 1 and whole:
-        return Cause(f"{to}, and no others, hold something else.", row=first)
+        return Cause(f"{to}, and no others, hold something else.")
     taken_for = {
         f"all hold row {first - 1}: clipped there": np.full(
             len(some), first - 1
@@ -508,5 +504,5 @@ def rows_from(table, asked, errors, tolerance) -> Cause | None:
     }
     for told, numbers in taken_for.items():
         if alike(made, asked.rows(numbers)):
-            return Cause(f"The rows from {first} on {told}.", row=first)
+            return Cause(f"The rows from {first} on {told}.")
     return None

@@ -270,7 +270,8 @@ def wrong_from(
             f"Position {first} is the first that is turned wrongly, by"
             f" {plain(off.max(), 2)} in pair {pair}."
         )
-    return Finding("far", words, first, pair)
+        return Finding("far", words, first, pair)
+    return Finding("far", words, first)
 
 
 def what_happens(model: Model, first: int, hands: np.ndarray) -> str:

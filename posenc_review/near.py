@@ -209,7 +209,7 @@ def usable(matrices: np.ndarray) -> tuple[np.ndarray, list[Finding]]:
             f"Positions are cut to whole numbers of {step}, as a whole-number"
             f" division by {step} does: 0 to {step - 1} are turned alike."
         )
-        findings.append(Finding("positions", words, 1))
+        findings.append(Finding("positions", words))
     return matrices[::step], findings
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from .asked import LAYOUTS, Asked
 from .calls import (
+    UNSURE,
     batches,
     call_again,
     first_call,
@@ -114,7 +115,7 @@ def review_rotary(
         found = look(Rotation(rotate, width), asked, max_len, tolerance)
     except NoAnswerError as trouble:
         words = f"Asked for a few positions from 0 on, it fails: {trouble}."
-        found = RotaryReview((Finding("result", words, 0),))
+        found = RotaryReview((Finding("result", words),))
     return replace(found, asked=str(settings) if settings else "")
 
 
@@ -155,7 +156,7 @@ def look(
     misread = positions_kept(rotation, matrices, near)
     misread += positions_read(rotation, matrices, near)
     nothing_turns = np.ptp(matrices, axis=0).max() < near
-    if any(each.position is None or nothing_turns for each in misread):
+    if UNSURE in misread or (misread and nothing_turns):
         matrices = near_matrices(rotation, NEAR, one_by_one=True)
         misread = positions_read(rotation, matrices, near) or misread
         values = format_of(matrices)
@@ -225,7 +226,7 @@ def few_digits(values: str, tolerance: float) -> list[Finding]:
         f"Sines and cosines, or the result, are rounded to {values}: by up to"
         f" {plain(STEP[values] / 2, 2)}."
     )
-    return [Finding("digits", words, 0)]
+    return [Finding("digits", words)]
 
 
 def input_changed(rotation: Rotation) -> list[Finding]:

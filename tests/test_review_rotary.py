@@ -5,6 +5,7 @@ slip, and the review has to say which, in words that stand beside it.
 """
 
 import math
+import re
 
 import ml_dtypes
 import numpy as np
@@ -531,6 +532,10 @@ def test_what_is_wrong_is_said(rotate, expected):
     if name in ("state", "batch", "positions"):
         allowed |= {"positions", "state", "company", "position 0"}
     assert set(found.findings) <= allowed
+    for finding in found.details:  # a place that is given is named
+        for place in (finding.position, finding.pair, finding.column):
+            if place is not None:
+                assert re.search(rf"\b{place}\b", finding.words)
 
 
 PARTIAL = {"head_dim": 64, "rope_theta": 1e4, "partial_rotary_factor": 0.5}
