@@ -8,7 +8,7 @@ import numpy as np
 from .reading import describe_error, numbers
 
 NEAR = 42  # positions that are looked at whole: no usual width, nor batch
-FEW = 9  # of them, from which speeds are read
+FEW = 9  # of them, at which lengths and forms are read
 
 
 class NoAnswerError(Exception):
@@ -200,20 +200,14 @@ def blocks_of(matrices: np.ndarray, pairs: np.ndarray) -> np.ndarray:
 
 
 def read_hands(seen: np.ndarray) -> Hands:
-    """Measure lengths, phases and speeds over the first few positions.
+    """Measure lengths, phases and speeds at the first few positions.
 
-    The speed is what position 1 turns by, refined by those of the next few
-    that agree with it.
+    Args:
+        seen: `[positions, pairs, 2]`, complex.
     """
-    few = seen[:FEW]
-    turned = np.angle(few[1:] * few[0].conj())  # -pi to pi
-    steps = np.arange(1, len(few)).reshape(-1, 1, 1)
-    whole = np.round((steps * turned[0] - turned) / (2 * np.pi))
-    each = (turned + 2 * np.pi * whole) / steps
-    agree = np.abs(each - each[0]) <= 0.03 * np.abs(each[0])
-    speed = np.nanmedian(np.where(agree, each, np.nan), axis=0)
-    length = np.median(np.abs(few), axis=0)
-    return Hands(seen, length, np.angle(few[0]), speed)
+    length = np.median(np.abs(seen[:FEW]), axis=0)
+    speed = np.angle(seen[1] * seen[0].conj())  # -pi to pi
+    return Hands(seen, length, np.angle(seen[0]), speed)
 
 
 class Shuffle(NamedTuple):
