@@ -21,6 +21,7 @@ from .rounding import EXACT, ROUNDINGS, STEP, Rounding, format_of
 from .turning import even_hands, known_factor
 from .waves import USUAL_BASES, as_seen, describe, suggestion
 
+MANY = 4096  # rows that tell the format of all
 ALIKE = 1e-3  # how near entries must be to be told for the formula's
 
 
@@ -446,7 +447,7 @@ def later_rows_cause(
 
 def rounded_entries(table, asked, errors, tolerance) -> Cause | None:
     """Explain errors by entries that are rounded at the end."""
-    name = format_of(table)
+    name = format_of(table[:MANY])
     if errors.max() > 0.501 * STEP.get(name, 0):
         return None
     return Cause(f"Entries are rounded to {name}.")
@@ -455,7 +456,7 @@ def rounded_entries(table, asked, errors, tolerance) -> Cause | None:
 def rounded_angles(table, asked, errors, tolerance) -> Cause | None:
     """Explain errors by angles in float32, or rounded to 16 bits."""
     some = np.unique(np.geomspace(1, len(table), 2000).astype(int)) - 1
-    slack = ALIKE + STEP.get(format_of(table), 0)
+    slack = ALIKE + STEP.get(format_of(table[:MANY]), 0)
     first = int(np.argmax(errors > tolerance))
     lost = 8 * STEP["float32"] * (np.arange(len(table)) + asked.start)
     if np.all(errors <= 2e-6 + lost):
