@@ -140,11 +140,11 @@ def look_near(matrices: np.ndarray, asked: Asked, near: float) -> NearLook:
 
     seen = Pairs(layout, shuffle, hands, plan)
     even = turning.even and all(each.position is None for each in stretched)
-    convention = convention_of(seen, turning, asked)
+    convention = gathered(seen, turning, asked)
     return NearLook(findings, seen, convention, even)
 
 
-def convention_of(
+def gathered(
     seen: Pairs, turning: Turning, asked: Asked
 ) -> RotaryConvention:
     """Gather what the function follows."""

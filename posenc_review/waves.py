@@ -176,7 +176,7 @@ def base_of(
     Of several readings the one with a usual base is taken, else the one
     whose base takes the fewest digits to write.
     """
-    spread = max(PLAIN, 4 * series.scatter)
+    spread = max(2e-6, 20 * series.scatter)  # of what float32 loses
     bases = []
     for step in steps:
         base = np.exp(-series.slope * step)
