@@ -1,7 +1,15 @@
-"""Review position encoders: tables of sinusoids, and rotary functions."""
+"""Review position encodings: tables of sinusoids, and rotary functions.
+
+To read it, begin with `report` (what is said) and `waves` (bases from
+speeds). For tables: `conventions`, `tables` (the checks of notebook 07),
+`causes`. For rotary functions: `rotary`, which tells the steps; `calls`
+(are positions read), `probing`, `turning` and `near` (how pairs turn), `far`
+(caches, rounding), `asked` and `config` (what it is held to).
+"""
 
 from .conventions import CONVENTIONS, convention_of
-from .rotary import RotaryConvention, RotaryReview, review_rotary
+from .near import RotaryConvention
+from .rotary import RotaryReview, review_rotary
 from .tables import Review, review
 
 __all__ = [

@@ -12,7 +12,8 @@ from contextlib import redirect_stdout
 from pkgutil import resolve_name
 
 from . import CONVENTIONS, review, review_rotary
-from .rotary import LAYOUTS, POSITIONS
+from .asked import LAYOUTS
+from .rotary import POSITIONS
 from .rotary import TOLERANCE as ROTARY_TOLERANCE
 from .tables import LONGEST, SHORT, TOLERANCE
 
@@ -51,7 +52,10 @@ def parser() -> argparse.ArgumentParser:
     add("--json", action="store_true", help="print one JSON object")
     add("--convention", help=f"of a table: hold it to one of {CONVENTIONS}")
     add("--start", type=int, help="of a table: the position of its row 0 (0)")
-    add("--layout", help=f"of a rotary function: hold it to one of {LAYOUTS}")
+    add(
+        "--layout",
+        help=f"of a rotary function: hold it to one of {[*LAYOUTS]}",
+    )
     add("--config", help="of a rotary function: a Hugging Face config.json")
     add("--layers", help="whose settings in --config, where there are several")
     return made

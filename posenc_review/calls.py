@@ -112,6 +112,11 @@ READINGS = (
 )
 
 
+UNSURE = Finding(
+    "positions", "How a token is turned depends on how many its call has."
+)
+
+
 def ask(
     rotation: Rotation, call: Call, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -134,12 +139,11 @@ def call_again(
         again = first_call(rotation)
     except NoAnswerError as trouble:
         words = f"Positions 0 to 3, asked {when}, fail: {trouble}."
-        return [Finding("state", words, 0)]
+        return [Finding("state", words)]
     if np.array_equal(first, again, equal_nan=True):
         return []
-    position = int(np.argwhere(first != again)[0][1])
     words = f"Positions 0 to 3, asked {when}, give another result."
-    return [Finding("state", words, position)]
+    return [Finding("state", words)]
 
 
 def not_linear(rotation: Rotation) -> list[Finding]:
@@ -149,15 +153,15 @@ def not_linear(rotation: Rotation) -> list[Finding]:
     slack = 1e-3 * np.abs(made).max()
     if np.abs(rotation(0 * x, positions)).max() > slack:
         words = "Zeros do not stay zeros: something is added to x."
-        return [Finding("linear", words, 0)]
+        return [Finding("linear", words)]
     if np.abs(rotation(2 * x, positions) - 2 * made).max() > slack:
         words = "Twice x does not give twice the result: x is not only turned."
-        return [Finding("linear", words, 0)]
+        return [Finding("linear", words)]
     other = x.copy()
     other[:, -1] += 1
     if np.abs((rotation(other, positions) - made)[:, :-1]).max() > slack:
         words = "A token changes the results of those before it."
-        return [Finding("linear", words, int(positions[0, -1]))]
+        return [Finding("linear", words)]
     return []
 
 
@@ -169,7 +173,7 @@ def batches(rotation: Rotation) -> list[Finding]:
     except NoAnswerError as trouble:
         rotation.takes_batches = False
         words = f"A batch of two rows fails: {trouble}."
-        return [Finding("batch", words, 0)]
+        return [Finding("batch", words)]
     for row in (0, 1):
         alone = rotation(x[row : row + 1], FIRST.positions)[0]
         if np.abs(alone - made[row]).max() > 1e-2 * np.abs(alone).max():
@@ -177,7 +181,7 @@ def batches(rotation: Rotation) -> list[Finding]:
             words = (
                 f"Row {row} of a batch of two is not turned as it is alone."
             )
-            return [Finding("batch", words, 0)]
+            return [Finding("batch", words)]
     return []
 
 
@@ -267,8 +271,7 @@ def misreadings(failed: list[Failed]) -> list[Finding]:
         if explained[0] and False not in explained:
             return [misread(failed[0].call, reading)]
     if failed[0].call is CALLS[0]:
-        words = "How a token is turned depends on how many its call has."
-        return [Finding("positions", words)]
+        return [UNSURE]
     findings = []
     for call, explained in failed[:2]:
         likely = [reading for reading in READINGS if explained[reading]]
@@ -276,10 +279,9 @@ def misreadings(failed: list[Failed]) -> list[Finding]:
             findings.append(misread(call, likely[0]))
             continue
         words = (
-            f"In a call {call.words}, tokens are not turned by their own"
-            " positions."
+            f"Tokens are not turned by their positions in a call {call.words}."
         )
-        findings.append(Finding("positions", words, int(call.positions.max())))
+        findings.append(Finding("positions", words))
     return findings
 
 
@@ -289,9 +291,10 @@ def misread(call: Call, reading: Reading) -> Finding:
     place = tuple(np.argwhere(taken != call.positions)[0])
     position = int(call.positions[place])
     words = f"{reading.words}: in a call {call.words}"
-    if 0 <= taken[place] < NEAR and reading not in READINGS[-2:]:
-        words += f", {position} is turned as {int(taken[place])}"
-    return Finding("positions", words + ".", position)
+    if reading in READINGS[-2:]:
+        return Finding("positions", f"{words}.")
+    words += f", {position} is turned as {int(taken[place])}."
+    return Finding("positions", words, position)
 
 
 def positions_kept(

@@ -21,6 +21,7 @@ from .rounding import EXACT, ROUNDINGS, STEP, Rounding, format_of
 from .turning import even_hands, known_factor
 from .waves import USUAL_BASES, as_seen, describe, suggestion
 
+MANY = 4096  # rows that tell the format of all
 ALIKE = 1e-3  # how near entries must be to be told for the formula's
 
 
@@ -49,7 +50,6 @@ class Cause(NamedTuple):
 
     words: str
     right_for: Asked | None = None
-    row: int | None = None
     column: int | None = None
 
 
@@ -209,7 +209,7 @@ def no_waves(table: np.ndarray, asked: Asked) -> Cause | None:
     words = (
         "Most columns are no waves of one speed: are they learned or random?"
     )
-    return Cause(words, column=int(missed.argmax()))
+    return Cause(words)
 
 
 def exchanged_pairs(order: np.ndarray, asked: Asked) -> list[int]:
@@ -299,7 +299,7 @@ def waves_of(
     if not words and not wrong:
         return None
     said = " ".join([*words, *wrong])
-    return Cause(said, None if wrong else right, row=0)
+    return Cause(said, None if wrong else right)
 
 
 def base_words(base: float, spacing: str, asked: Asked) -> str:
@@ -405,7 +405,7 @@ def other_formula(table: np.ndarray, asked: Asked) -> Cause | None:
             made = variant_of(variant, len(table), asked, sines, cosines)
             if alike(table, made):
                 words = f"The table is {layout}, and {variant.words}."
-                return Cause(words, column=int(cosines[0]))
+                return Cause(words)
     return None
 
 
@@ -447,17 +447,16 @@ def later_rows_cause(
 
 def rounded_entries(table, asked, errors, tolerance) -> Cause | None:
     """Explain errors by entries that are rounded at the end."""
-    name = format_of(table)
+    name = format_of(table[:MANY])
     if errors.max() > 0.501 * STEP.get(name, 0):
         return None
-    row = int(np.argmax(errors > tolerance))
-    return Cause(f"Entries are rounded to {name}.", row=row)
+    return Cause(f"Entries are rounded to {name}.")
 
 
 def rounded_angles(table, asked, errors, tolerance) -> Cause | None:
     """Explain errors by angles in float32, or rounded to 16 bits."""
     some = np.unique(np.geomspace(1, len(table), 2000).astype(int)) - 1
-    slack = ALIKE + STEP.get(format_of(table), 0)
+    slack = ALIKE + STEP.get(format_of(table[:MANY]), 0)
     first = int(np.argmax(errors > tolerance))
     lost = 8 * STEP["float32"] * (np.arange(len(table)) + asked.start)
     if np.all(errors <= 2e-6 + lost):
@@ -465,7 +464,7 @@ def rounded_angles(table, asked, errors, tolerance) -> Cause | None:
             f"Angles are in float32: row {first} is the first that is off by"
             f" more than {tolerance:g}."
         )
-        return Cause(words, row=first)
+        return Cause(words)
     lost = slack + lost[some].reshape(-1, 1)
     best, most = None, 0.9
     for rounding in ROUNDINGS:
@@ -477,7 +476,7 @@ def rounded_angles(table, asked, errors, tolerance) -> Cause | None:
     if best is None or right > most - 0.02:
         return None
     words = f"{best.words()}: row {first} is the first that is off."
-    return Cause(words, row=first)
+    return Cause(words)
 
 
 def rows_from(table, asked, errors, tolerance) -> Cause | None:
@@ -491,11 +490,9 @@ def rows_from(table, asked, errors, tolerance) -> Cause | None:
     whole = len(wrong) == last - first + 1
     to = f"Rows {first} to {last}" if last > first else f"Row {first}"
     if whole and not table[wrong].any():
-        return Cause(
-            f"{to} {'are' if last > first else 'is'} zero.", row=first
-        )
+        return Cause(f"{to} {'are' if last > first else 'is'} zero.")
     if last < len(table) - 1 and whole:
-        return Cause(f"{to}, and no others, hold something else.", row=first)
+        return Cause(f"{to}, and no others, hold something else.")
     taken_for = {
         f"all hold row {first - 1}: clipped there": np.full(
             len(some), first - 1
@@ -508,5 +505,5 @@ def rows_from(table, asked, errors, tolerance) -> Cause | None:
     }
     for told, numbers in taken_for.items():
         if alike(made, asked.rows(numbers)):
-            return Cause(f"The rows from {first} on {told}.", row=first)
+            return Cause(f"The rows from {first} on {told}.")
     return None

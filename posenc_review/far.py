@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .near import Pairs
 from .probing import NEAR, Hands, NoAnswerError, Probe
 from .report import Finding, first_where, plain
 from .rounding import EXACT, ROUNDINGS, STEP, Rounding
@@ -82,8 +83,7 @@ def model_of(hands: Hands, plan: Schedule, snap: float, slack: float) -> Model:
 
 def look_far(
     probe: Probe | None,
-    hands: Hands,
-    plan: Schedule,
+    pairs: Pairs,
     max_len: int,
     near: float,
     tolerance: float,
@@ -91,14 +91,14 @@ def look_far(
     """Look at positions up to `max_len - 1`.
 
     Args:
-        probe: Asks the function; if None, only the near hands are judged.
-        hands: Those seen at the first positions.
-        plan: The speeds that they follow.
+        probe: Asks the function; if None, only the first ones are judged.
+        pairs: What was seen of the first positions.
         max_len: How many positions to look at.
         near: By how much, relatively, results may be off.
         tolerance: By how much an entry may be off, beside that.
     """
     slack = tolerance + near
+    hands, plan = pairs.hands, pairs.plan
     model = model_of(hands, plan, max(1e-5, 4 * near), slack)
     some = hands.seen[:max_len]
     seen, findings = Seen(np.arange(len(some)), some), []
@@ -270,7 +270,8 @@ def wrong_from(
             f"Position {first} is the first that is turned wrongly, by"
             f" {plain(off.max(), 2)} in pair {pair}."
         )
-    return Finding("far", words, first, pair)
+        return Finding("far", words, first, pair)
+    return Finding("far", words, first)
 
 
 def what_happens(model: Model, first: int, hands: np.ndarray) -> str:

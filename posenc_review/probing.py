@@ -8,8 +8,7 @@ import numpy as np
 from .reading import describe_error, numbers
 
 NEAR = 42  # positions that are looked at whole: no usual width, nor batch
-FEW = 9  # of them, from which speeds are read
-MOVED = "columns moved"
+FEW = 9  # of them, at which lengths and forms are read
 
 
 class NoAnswerError(Exception):
@@ -99,7 +98,7 @@ def near_matrices(
 class Layout(NamedTuple):
     """Which columns turn together."""
 
-    name: str
+    names: tuple[str, ...]  # none if it is no usual layout, two at width 2
     pairs: np.ndarray  # [pairs, 2], columns; those that could turn
     still: np.ndarray  # which pairs do not
     width: int  # of the head
@@ -134,20 +133,20 @@ def layout_of(partner: np.ndarray) -> Layout:
     distance = int(distances[0])
     if np.any(distances != distance):
         pairs = np.stack([firsts, partner[firsts]], axis=1)
-        return Layout("unknown", pairs, np.zeros(len(pairs), bool), width)
-    if distance == 1 and width > 2:
-        start, name = int(turning[0]) % 2, "interleaved"
+        return Layout((), pairs, np.zeros(len(pairs), bool), width)
+    if distance == 1:
+        start, names = int(turning[0]) % 2, ("interleaved",)
         seconds = np.arange(start + 1, width, 2)
     else:
-        start, name = block_start(turning, distance, width), "half"
+        start, names = block_start(turning, distance, width), ("half",)
         seconds = np.arange(start + distance, start + 2 * distance)
     if width == 2:
-        name = "interleaved or half"
+        names = ("interleaved", "half")
     pairs = np.stack([seconds - distance, seconds], axis=1)
     still = ~np.isin(pairs[:, 0], firsts)
     if still.sum() > 1 or len(pairs) < 4:  # a part, not a pair forgotten
         pairs, still = without_ends(pairs, still)
-    return Layout(name, pairs, still, width)
+    return Layout(names, pairs, still, width)
 
 
 def block_start(turning: np.ndarray, distance: int, width: int) -> int:
@@ -201,27 +200,22 @@ def blocks_of(matrices: np.ndarray, pairs: np.ndarray) -> np.ndarray:
 
 
 def read_hands(seen: np.ndarray) -> Hands:
-    """Measure lengths, phases and speeds over the first few positions.
+    """Measure lengths, phases and speeds at the first few positions.
 
-    The speed is what position 1 turns by, refined by those of the next few
-    that agree with it.
+    Args:
+        seen: `[positions, pairs, 2]`, complex.
     """
-    few = seen[:FEW]
-    turned = np.angle(few[1:] * few[0].conj())  # -pi to pi
-    steps = np.arange(1, len(few)).reshape(-1, 1, 1)
-    whole = np.round((steps * turned[0] - turned) / (2 * np.pi))
-    each = (turned + 2 * np.pi * whole) / steps
-    agree = np.abs(each - each[0]) <= 0.03 * np.abs(each[0])
-    speed = np.nanmedian(np.where(agree, each, np.nan), axis=0)
-    length = np.median(np.abs(few), axis=0)
-    return Hands(seen, length, np.angle(few[0]), speed)
+    length = np.median(np.abs(seen[:FEW]), axis=0)
+    speed = np.angle(seen[1] * seen[0].conj())  # -pi to pi
+    return Hands(seen, length, np.angle(seen[0]), speed)
 
 
 class Shuffle(NamedTuple):
     """The order in which a result's columns stand."""
 
-    words: str
     order: np.ndarray  # column i of the result was column order[i]
+    written: str = ""  # the layout in which pairs are written, if another
+    known: bool = True  # whether the order is that of a layout
 
 
 def undo_shuffle(matrices: np.ndarray) -> tuple[Shuffle, np.ndarray]:
@@ -235,13 +229,13 @@ def undo_shuffle(matrices: np.ndarray) -> tuple[Shuffle, np.ndarray]:
     order = matrices[0].argmax(axis=1)
     once = (entries.sum(axis=0) == 1) & (entries.sum(axis=1) == 1)
     if not once.all() or np.any(matrices[0] < -1e-3):
-        return Shuffle("", same), matrices
+        return Shuffle(same), matrices
     if np.array_equal(order, same):
-        return Shuffle("", same), matrices
-    return Shuffle(name_shuffle(order), order), matrices[:, np.argsort(order)]
+        return Shuffle(same), matrices
+    return name_shuffle(order), matrices[:, np.argsort(order)]
 
 
-def name_shuffle(order: np.ndarray) -> str:
+def name_shuffle(order: np.ndarray) -> Shuffle:
     """Say whether an order is one layout written as the other."""
     width = len(order)
     for size in range(4, width + 1, 2):
@@ -253,8 +247,8 @@ def name_shuffle(order: np.ndarray) -> str:
                 expected = np.arange(width)
                 expected[block] = moved
                 if np.array_equal(order, expected):
-                    return f"written as {name}"
-    return MOVED
+                    return Shuffle(order, name)
+    return Shuffle(order, known=False)
 
 
 class Probe:

@@ -38,6 +38,7 @@ class Review:
     convention: str = "unknown"
     base: float | None = None  # that was seen
     held_to: str = ""
+    followed: bool = True  # whether the first rows are those of `held_to`
     tolerance: float = TOLERANCE
     errors: np.ndarray | tuple = field(default=(), repr=False)  # of each row
 
@@ -50,8 +51,7 @@ class Review:
         """Give each finding a line, then say what else was seen."""
         lines = [f"- {name}: {words}" for name, words in self.findings.items()]
         summary = f"Findings: {len(lines)}. Convention: {self.convention}"
-        known = self.convention.split(" or ")
-        if self.held_to not in ("", *known) and "any" not in known:
+        if not self.followed:
             summary += f"; held to {self.held_to}"
         lines.append(f"{summary}.")
         if len(self.errors):
@@ -149,7 +149,7 @@ def row_2(tables: Tables) -> Finding | None:
         f" {plain(np.sin(position), 4)}, whatever the width; it is"
         f" {plain(seen, 4)}."
     )
-    return Finding("row 2", words, position=2, column=column)
+    return Finding("row 2", words, position=2)
 
 
 def rotation(tables: Tables) -> Finding | None:
@@ -159,12 +159,11 @@ def rotation(tables: Tables) -> Finding | None:
     if not len(off):
         return None
     row, pair = int(off[0, 0]) + 2, int(off[0, 1])
-    sines = columns_of(tables.asked.d_model, tables.asked.convention).sines
     words = (
         "Each pair should turn by the same angle from row to row; pair"
         f" {pair} does not, from row {row - 1} to {row}."
     )
-    return Finding("rotation", words, position=row, column=int(sines[pair]))
+    return Finding("rotation", words, position=row, pair=pair)
 
 
 def wavelengths(tables: Tables) -> Finding | None:
@@ -229,12 +228,12 @@ def first_rows(tables: Tables) -> Finding | None:
     off = tables.off(tables.table(tables.rows)[:SHORT], tables.table(SHORT))
     if not len(off):
         return None
-    row, column = (int(place) for place in off[0])
+    row = int(off[0, 0])
     words = (
         "Rows should not depend on how many are asked for; of a table of"
         f" {tables.rows} rows, row {row} is not that of one of {SHORT}."
     )
-    return Finding("first rows", words, position=row, column=column)
+    return Finding("first rows", words, position=row)
 
 
 def batch_axis(tables: Tables) -> Finding | None:
@@ -333,6 +332,7 @@ def review(
         name_of(fit, base),
         base if fit else seen_base(causes),
         name_of([tables.asked.convention], base),
+        tables.asked.convention in fit,
         tolerance,
         errors,
     )
@@ -387,12 +387,13 @@ def ask_for_tables(ask: Callable, most: int) -> tuple[int, list[Finding]]:
     if not trouble:
         return longest, []
     words = f"Asked for {rows} rows: {trouble}."
-    if longest >= SHORT:
-        fails = first_where(
-            lambda n: bool(trouble_with(ask, n)), longest, rows
-        )
-        longest = fails - 1
-        words += f" Up to {longest} rows it gives a table."
+    if longest < SHORT:
+        return longest, [Finding("table", words)]
+    longest = (
+        first_where(lambda rows: bool(trouble_with(ask, rows)), longest, rows)
+        - 1
+    )
+    words += f" Up to {longest} rows it gives a table."
     return longest, [Finding("table", words, position=longest)]
 
 

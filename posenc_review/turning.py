@@ -105,8 +105,9 @@ def turning_of(hands: Hands, layout: Layout, near: float) -> Turning:
     seen = hands.seen[:FEW, pair]
     form = form_of(seen) or form_of(seen / hands.length[pair].max())
     if form is not None:
-        said = counted("pair", np.flatnonzero(odd)).capitalize()
-        finding = Finding("pairs", f"{said}: {form.words}.", pair=pair)
+        pairs = np.flatnonzero(odd)
+        words = f"{counted('pair', pairs).capitalize()}: {form.words}."
+        finding = Finding("pairs", words, pair=int(pairs[0]))
         speeds = np.abs(hands.speed[:, form.right or 0])
         known = form.right is not None
         even = known and not uneven.any()
@@ -215,12 +216,12 @@ def mixed_angles(
     for name, (firsts, seconds) in angles.items():
         if np.all(np.abs(firsts - seconds) <= near * firsts + 1e-12):
             words = (
-                f"The pairs are {layout.name}, the angles are laid out"
+                f"The pairs are {layout.names[0]}, the angles are laid out"
                 f" {name}: {words}."
             )
-            return Finding("layout", words, pair=pair), firsts
+            return Finding("layout", words, column=int(one)), firsts
     words = f"Angles differ within a pair: {words}."
-    return Finding("layout", words, pair=pair), speeds[:, 0]
+    return Finding("layout", words, column=int(one)), speeds[:, 0]
 
 
 def position_0(hands: Hands, layout: Layout) -> Finding:
@@ -237,12 +238,12 @@ def position_0(hands: Hands, layout: Layout) -> Finding:
             f"Position 0 is turned as position {first} should be, 1 as"
             f" {plain(start + 1, 3)}, and so on: they count from {first}."
         )
-        return Finding("position 0", words, 0, pair)
+        return Finding("position 0", words, 0)
     if np.abs(np.exp(1j * (phase - phase[0])) - 1).max() < EVEN:
         words = f"Position 0 turns each pair by {plain(phase[0], 4)}."
         if abs(abs(phase[0]) - np.pi) < EVEN:
             words = "Position 0 negates x: the cosines have the wrong sign."
-        return Finding("position 0", words, 0, pair)
+        return Finding("position 0", words, 0)
     words = f"Position 0 turns pair {pair} by {plain(np.abs(phase).max(), 4)}."
     return Finding("position 0", words, 0, pair)
 
@@ -271,7 +272,7 @@ def still_pairs(layout: Layout, exact: np.ndarray) -> list[Finding]:
     """
     if len(layout.pairs) == 1 and layout.width >= 8:
         words = "Only one pair turns: have the speeds become whole numbers?"
-        return [Finding("pair", words, pair=0)]
+        return [Finding("pair", words)]
     return [
         Finding(
             "pair",
@@ -354,15 +355,17 @@ def lengths(
     said = f"Lengths change by {plain(factor, 5)}"
     if abs(factor - 1) <= slack:
         said = "Lengths do not change"
+    pair = None
     if not off.all() or np.ptp(length) > slack * factor:
         said += f" in {counted('pair', moving[off])}"
+        pair = int(moving[off.argmax()])
     else:
         said += known_factor(factor, layout.pairs.size)
     if asked:
         said += f", where the config asks for {plain(due, 5)}"
         if abs(factor - due**2) <= slack:
             said += ": it is applied twice"
-    return [Finding("lengths", said + ".", pair=int(moving[off.argmax()]))]
+    return [Finding("lengths", f"{said}.", pair=pair)]
 
 
 def known_factor(factor: float, width: int) -> str:

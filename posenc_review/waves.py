@@ -75,7 +75,7 @@ def describe(
             "Pairs all turn at one speed, and each should be slower: does a"
             " whole-number division make all exponents 0?"
         )
-        return Schedule(speeds, findings=(Finding("speeds", words, pair=1),))
+        return Schedule(speeds, findings=(Finding("speeds", words),))
     if abs(series.slope) <= near:
         return no_series(speeds, np.ones(len(index)), index, near)
     base, reading = base_of(series, steps, usual)
@@ -176,7 +176,7 @@ def base_of(
     Of several readings the one with a usual base is taken, else the one
     whose base takes the fewest digits to write.
     """
-    spread = max(PLAIN, 4 * series.scatter)
+    spread = max(2e-6, 20 * series.scatter)  # of what float32 loses
     bases = []
     for step in steps:
         base = np.exp(-series.slope * step)
@@ -310,9 +310,7 @@ def no_series(
         )
     else:
         words = "The speeds of the pairs follow no single base, nor parts."
-    return Schedule(
-        speeds, findings=(Finding("speeds", words, pair=int(odd[0])),)
-    )
+    return Schedule(speeds, findings=(Finding("speeds", words),))
 
 
 def suggestion(

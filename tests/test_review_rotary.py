@@ -5,6 +5,7 @@ slip, and the review has to say which, in words that stand beside it.
 """
 
 import math
+import re
 
 import ml_dtypes
 import numpy as np
@@ -389,8 +390,8 @@ WRONG = [  # a function; the finding's name, and what it should say
         "layout: out half: col",
     ),
     (mirrored, "layout: Columns 0 and 63 are a pair"),
-    (written_as_half, "position 0: one layout and written as half"),
-    (rest_first, "position 0: column 0 is column 32"),
+    (written_as_half, "position 0: read in the other layout and written"),
+    (rest_first, "position 0: of the result is column 32 of x"),
     (rest_lost, "lengths: Columns 32 to 63 do not turn"),
     (rotary(places=lambda p: p + 1), "position 0: as position 1 should be"),
     (rotary(length=-1), "position 0: Position 0 negates x"),
@@ -531,6 +532,10 @@ def test_what_is_wrong_is_said(rotate, expected):
     if name in ("state", "batch", "positions"):
         allowed |= {"positions", "state", "company", "position 0"}
     assert set(found.findings) <= allowed
+    for finding in found.details:  # a place that is given is named
+        for place in (finding.position, finding.pair, finding.column):
+            if place is not None:
+                assert re.search(rf"\b{place}\b", finding.words)
 
 
 PARTIAL = {"head_dim": 64, "rope_theta": 1e4, "partial_rotary_factor": 0.5}
@@ -559,8 +564,7 @@ HELD = {
     "no scaling": (
         rotary(5e5),
         {"config": LLAMA},
-        "scaling: The scaling is none, where the config asks for by parts"
-        " (llama3 by 8)",
+        "scaling: The scaling is none, where the config asks for llama3 by 8",
     ),
     "linear for llama3": (
         rotary(5e5, divide=8),
@@ -669,7 +673,7 @@ def test_it_looks_as_far_as_asked():
         ({"max_len": 9}, "max_len=9: give 42 or more"),
         ({"tolerance": -1}, "tolerance=-1: give 0 or more"),
         ({"base": 1}, "base=1: give a number above 1"),
-        ({"layout": "both"}, "layout='both': give one of ('interleaved',"),
+        ({"layout": "both"}, "layout='both': give one of ['interleaved',"),
     ],
 )
 def test_settings_that_make_no_sense_are_named(options, told):

@@ -5,6 +5,7 @@ wrong one has one slip, and the review has to say which.
 """
 
 import math
+import re
 
 import ml_dtypes
 import numpy as np
@@ -345,11 +346,15 @@ WRONG = [  # an encoder, the checks of the eight that fail, what is said
 
 @pytest.mark.parametrize(("encoder", "checks", "cause"), WRONG)
 def test_what_is_wrong_is_said(encoder, checks, cause):
-    found = review(encoder, 64).findings
-    names = [check for check in found if check in EIGHT]
+    seen = review(encoder, 64, max_len=40_000)
+    names = [check for check in seen.findings if check in EIGHT]
     assert ", ".join(names) == checks
-    assert cause in found.get("every row", "")
-    assert set(found) <= {*EIGHT, "every row"}
+    assert cause in seen.findings.get("every row", "")
+    assert set(seen.findings) <= {*EIGHT, "every row"}
+    for finding in seen.details:  # a place that is given is named
+        for place in (finding.position, finding.pair, finding.column):
+            if place is not None:
+                assert re.search(rf"\b{place}\b", finding.words)
 
 
 def test_each_check_alone_finds_some_bug():
