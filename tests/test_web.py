@@ -468,7 +468,10 @@ def test_a_notebook_runs_whole_in_the_browser(page, address, path, kind):
         wanted = chapters.student_notebook(path)
         NotebookClient(wanted, timeout=300, kernel_name="python3").execute()
     names = copies.names_for_browser([path])[path.stem]
-    page.goto(address + pages.lite_address(names[kind == "full"]))
+    with page.expect_request(lambda r: r.url.endswith("/all.json")) as asked:
+        page.goto(address + pages.lite_address(names[kind == "full"]))
+    # A list that is some minutes old would not have a newer notebook.
+    assert asked.value.all_headers()["cache-control"] == "max-age=0"
     ran = {cell["id"]: cell for cell in page.evaluate(RUN_ALL)["cells"]}
     for cell in wanted.cells:
         if cell.cell_type != "code" or "nbval-ignore-output" in tags(cell):
