@@ -22,8 +22,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
-BASE = 32  # positions are written in digits of this base
-STRIP = 4096  # columns filled at a time: a wide block would want much memory
+BASE = 32  # of the digits of positions, not of wavelengths
+STRIP = 4096  # columns filled at a time (even): all would want much memory
 MAX_ENTRIES = 2**31  # 16 GiB of float64; more is likelier a slip than a wish
 MAX_POSITION = 2**38  # up to there, rows are right to 1e-4
 
@@ -93,9 +93,10 @@ def position_encoding(
         TypeError: If a size or `start_index` is not an integer.
         ValueError: If one of these is too small or too large,
             `max_wavelength` is not a finite number of at least 1, or
-            `dtype` is another one.
+            `dtype` is neither float64 nor float32.
     """
     _check_table(seq_len, d_model, start_index)
+    # None comes first: NumPy takes it for float64.
     if dtype is None or dtype not in (np.dtype("f4"), np.dtype("f8")):
         raise ValueError(f"dtype must be float32 or float64, not {dtype!r}")
     encoding = np.empty((seq_len, d_model), dtype)
@@ -263,8 +264,8 @@ def check(
 
     Args:
         answer: The reader's answer; `...` means none yet.
-        expected: The right value, or a function that takes the answer
-            and tells whether it is right.
+        expected: The right numbers or text, or a function that takes the
+            answer and tells whether it is right (for a dict, for example).
         hint: What to think of next, if none of `mistakes` fits.
         inputs: If the answer is a function: the arguments of each call.
             `expected` is then the list of values that it should return.

@@ -324,8 +324,9 @@ class SinePositionEncoding(_PositionLayer):
         Tensor of the shape of `inputs`.
 
     Raises:
-        ValueError: If `inputs` are no such tensor, or `start_index` is
-            negative.
+        ValueError: If `inputs` are no such tensor, `start_index` is
+            negative, or rows lead past 2**38 (not in a graph that learns
+            length or start only as it runs).
         TypeError: If `start_index` is not one integer.
 
     Example:
@@ -384,6 +385,7 @@ class SinePositionEncoding(_PositionLayer):
         )
         with tf.init_scope():  # once for a graph, and not each time it runs
             rows = ops.cast(rows, self.compute_dtype)
+            # A batch of unknown size gets one row, which `call` repeats.
             return ops.broadcast_to(rows, (batch or 1, length, d_model))
 
     def _rows_by_formula(self, inputs: Tensor, start: int | Tensor) -> Tensor:

@@ -8,13 +8,15 @@ import numpy as np
 from .conventions import (
     BASE,
     EVERY,
+    LAYOUTS,
+    SPACINGS,
     Convention,
     columns_of,
     formula,
     steps_of,
 )
 from .probing import read_hands
-from .report import listed, plain
+from .report import counted, listed, plain
 from .rounding import EXACT, ROUNDINGS, STEP, Rounding, format_of
 from .turning import even_hands, known_factor
 from .waves import USUAL_BASES, as_seen, describe, suggestion
@@ -65,6 +67,7 @@ def first_rows_cause(table: np.ndarray, asked: Asked) -> Cause | None:
         constant_columns,
         other_waves,
         repeated_columns,
+        mixed_entries,
         no_waves,
     )
     for explain in steps:
@@ -81,7 +84,7 @@ def alike(left: np.ndarray, right: np.ndarray) -> bool:
 
 def scaled(table: np.ndarray, asked: Asked) -> Cause | None:
     """Explain a table by a factor, and by a number that is added."""
-    right = asked.rows(np.arange(len(table)))
+    right = asked.rows(range(len(table)))
     factor, added = np.polyfit(right.ravel(), table.ravel(), 1)
     if not alike(table, factor * right + added):
         return None
@@ -108,7 +111,7 @@ def places_of(table: np.ndarray, asked: Asked) -> Places | None:
 
     A column that holds what it should, but for its sign, is at its place.
     """
-    right = asked.rows(np.arange(len(table)))
+    right = asked.rows(range(len(table)))
     order, signs = np.arange(asked.d_model), np.ones(asked.d_model)
     for column in range(asked.d_model):
         wave = table[:, column, None]
@@ -132,9 +135,12 @@ def moved_columns(table: np.ndarray, asked: Asked) -> Cause | None:
     moved = np.flatnonzero(order != right)
     negated = np.flatnonzero(places.signs < 0)
     pairs = exchanged_pairs(order, asked)
+    sines = columns_of(asked.d_model, asked.convention).sines
     words = []
     if np.array_equal(order, right[::-1]):
         words.append("The columns run backwards")
+    elif np.array_equal(order[sines], sines[::-1]):
+        words.append("The pairs run backwards, from the slowest")
     elif len(pairs) == 2:
         words.append(f"Pairs {pairs[0]} and {pairs[1]} are exchanged")
     elif len(moved) == 2:
@@ -142,7 +148,8 @@ def moved_columns(table: np.ndarray, asked: Asked) -> Cause | None:
     elif len(moved):
         words.append(f"Columns {listed(moved)} stand in another order")
     if len(negated):
-        words.append(f"{waves_named(negated, asked)} are negated")
+        verb = "is" if len(negated) == 1 else "are"
+        words.append(f"{waves_named(negated, asked)} {verb} negated")
     if not words:
         return None
     said = ", and ".join(words) + "."
@@ -159,7 +166,7 @@ def repeated_columns(table: np.ndarray, asked: Asked) -> Cause | None:
         return None
     column = int(moved[0])
     words = (
-        f"Columns {listed(moved)} hold what others should: column {column}"
+        f"{waves_named(moved, asked)} hold what others should: column {column}"
         f" that of {places.order[column]}."
     )
     return Cause(words, column=column)
@@ -167,14 +174,28 @@ def repeated_columns(table: np.ndarray, asked: Asked) -> Cause | None:
 
 def constant_columns(table: np.ndarray, asked: Asked) -> Cause | None:
     """Explain a table by columns that hold one number."""
-    off = np.abs(table - asked.rows(np.arange(len(table)))).max(axis=0)
+    off = np.abs(table - asked.rows(range(len(table)))).max(axis=0)
     wrong = off > ALIKE
     still = wrong & (np.ptp(table, axis=0) == 0)
     if not still.any() or np.any(wrong & ~still):
         return None
     columns = np.flatnonzero(still)
-    words = f"Columns {listed(columns)} hold one number in all rows."
+    words = f"One number in all rows hold: {counted('column', columns)}."
     return Cause(words, column=int(columns[0]))
+
+
+def mixed_entries(table: np.ndarray, asked: Asked) -> Cause | None:
+    """Explain a table by right entries at wrong places."""
+    entries = np.sort(table, axis=None)
+    for spacing in SPACINGS:
+        convention = asked.convention._replace(spacing=spacing)
+        right = asked._replace(convention=convention).rows(range(len(table)))
+        if alike(entries, np.sort(right, axis=None)):
+            return Cause(
+                "The entries are right and stand elsewhere: rows and columns"
+                " are mixed, as by a reshape of the wrong axes."
+            )
+    return None
 
 
 def no_waves(table: np.ndarray, asked: Asked) -> Cause | None:
@@ -210,7 +231,7 @@ def waves_named(columns: np.ndarray, asked: Asked) -> str:
     for name, waves in (("The sines", sines), ("The cosines", cosines)):
         if set(columns) <= set(waves) and len(columns) > len(waves) // 2:
             return name
-    return f"Columns {listed(columns)}"
+    return counted("column", columns).capitalize()
 
 
 def other_waves(table: np.ndarray, asked: Asked) -> Cause | None:
@@ -245,7 +266,8 @@ def waves_of(
     first = first_position(speeds, phases)
     if first is None:
         return None
-    spacings = (asked.convention.spacing, other_spacing(asked.convention))
+    own = asked.convention.spacing
+    spacings = sorted(SPACINGS, key=lambda spacing: spacing != own)
     steps = tuple(steps_of(asked.d_model, each) for each in spacings)
     usual = (asked.base, *USUAL_BASES)
     plan = describe(np.abs(speeds), steps, ALIKE / 100, usual)
@@ -278,11 +300,6 @@ def waves_of(
         return None
     said = " ".join([*words, *wrong])
     return Cause(said, None if wrong else right, row=0)
-
-
-def other_spacing(convention: Convention) -> str:
-    """Return the spacing that a convention has not."""
-    return "paper" if convention.spacing != "paper" else "tensor2tensor"
 
 
 def base_words(base: float, spacing: str, asked: Asked) -> str:
@@ -357,6 +374,16 @@ VARIANTS = (
         lambda p, k, d, base: (p / base) ** (2 * k / d),
     ),
     Variant(
+        "the angles are laid out concatenated, the waves interleaved",
+        lambda p, k, d, base: usual_angle(p, 2 * k % (d // 2), d, base),
+        lambda p, k, d, base: usual_angle(p, (2 * k + 1) % (d // 2), d, base),
+    ),
+    Variant(
+        "the angles are laid out interleaved, the waves concatenated",
+        lambda p, k, d, base: usual_angle(p, k // 2, d, base),
+        lambda p, k, d, base: usual_angle(p, (d // 2 + k) // 2, d, base),
+    ),
+    Variant(
         "sines stand in place of the cosines",
         usual_angle,
         lambda p, k, d, base: usual_angle(p, k, d, base) - np.pi / 2,
@@ -371,18 +398,33 @@ VARIANTS = (
 
 def other_formula(table: np.ndarray, asked: Asked) -> Cause | None:
     """Explain a table by a formula that is written wrongly."""
-    sines, cosines = columns_of(asked.d_model, asked.convention)
-    positions = asked.start + np.arange(len(table)).reshape(-1, 1)
-    for words, sine, cosine in VARIANTS:
-        made = np.zeros(table.shape)
-        rest = (asked.d_model, asked.base)
-        made[:, sines] = np.sin(sine(positions, np.arange(len(sines)), *rest))
-        made[:, cosines] = np.cos(
-            cosine(positions, np.arange(len(cosines)), *rest)
-        )
-        if alike(table, made):
-            return Cause(f"Of the formula, {words}.", column=int(cosines[0]))
+    for layout in LAYOUTS:
+        convention = asked.convention._replace(layout=layout)
+        sines, cosines = columns_of(asked.d_model, convention)
+        for variant in VARIANTS:
+            made = variant_of(variant, len(table), asked, sines, cosines)
+            if alike(table, made):
+                words = f"The table is {layout}, and {variant.words}."
+                return Cause(words, column=int(cosines[0]))
     return None
+
+
+def variant_of(
+    variant: Variant,
+    rows: int,
+    asked: Asked,
+    sines: np.ndarray,
+    cosines: np.ndarray,
+) -> np.ndarray:
+    """Return the first rows of a table by a wrong formula."""
+    positions = asked.start + np.arange(rows).reshape(-1, 1)
+    made = np.zeros((rows, asked.d_model))
+    rest = (asked.d_model, asked.base)
+    angles = variant.sine(positions, np.arange(len(sines)), *rest)
+    made[:, sines] = np.sin(angles)
+    angles = variant.cosine(positions, np.arange(len(cosines)), *rest)
+    made[:, cosines] = np.cos(angles)
+    return made
 
 
 def later_rows_cause(

@@ -32,10 +32,12 @@ class Columns(NamedTuple):
     cosines: np.ndarray
 
 
+SPACINGS = ("paper", "tensor2tensor")
+LAYOUTS = ("interleaved", "concatenated")
 EVERY = [
     Convention(spacing, layout, cosine_first)
-    for spacing in ("paper", "tensor2tensor")
-    for layout in ("interleaved", "concatenated")
+    for spacing in SPACINGS
+    for layout in LAYOUTS
     for cosine_first in (False, True)
 ]
 CONVENTIONS = [str(each) for each in EVERY]

@@ -251,18 +251,17 @@ def wrong_from(
     good = int(max([-1, *seen.positions[right & (seen.positions < bad)]]))
 
     def is_wrong(position: int) -> bool:
-        hands = probe([position])
+        hands = probe.alone(position)
         return not (
             np.isfinite(hands).all() and model.right([position], hands)
         )
 
-    first = bad
-    if probe is not None and bad - good > 1:
-        first = first_where(is_wrong, good, bad)
-    if probe is not None:
-        hands = np.concatenate([probe([first]), probe([first + 5])])
+    if probe is None:
+        first = bad
+        hands = seen.hands[[first, min(first + 5, len(seen.hands) - 1)]]
     else:
-        hands = seen.hands[[first, min(first + 5, NEAR - 1)]]
+        first = first_where(is_wrong, good, bad)
+        hands = np.concatenate([probe.alone(first), probe.alone(first + 5)])
     words = what_happens(model, first, hands)
     off = np.abs(hands[0] - model.hands([first])[0])
     pair = int(np.nan_to_num(off).max(axis=1).argmax())
@@ -291,8 +290,11 @@ def what_happens(model: Model, first: int, hands: np.ndarray) -> str:
         "are counted from 1 again: wrapped there": (1, 6),
         "are left as they were": (0, 0),
         f"overflow to negative ones, from -{first}": (-first, 5 - first),
-        "are turned one position too far": (first + 1, first + 6),
-        "are turned one position too near": (first - 1, first + 4),
+        "come one late: each is turned as the next": (first + 1, first + 6),
+        "come one early: each is turned as the one before": (
+            first - 1,
+            first + 4,
+        ),
     }
     for told, positions in taken_for.items():
         off = np.abs(hands - model.hands(positions))

@@ -208,7 +208,7 @@ def read_hands(seen: np.ndarray) -> Hands:
     """
     few = seen[:FEW]
     turned = np.angle(few[1:] * few[0].conj())  # -pi to pi
-    steps = np.arange(1, FEW).reshape(-1, 1, 1)
+    steps = np.arange(1, len(few)).reshape(-1, 1, 1)
     whole = np.round((steps * turned[0] - turned) / (2 * np.pi))
     each = (turned + 2 * np.pi * whole) / steps
     agree = np.abs(each - each[0]) <= 0.03 * np.abs(each[0])
@@ -247,16 +247,13 @@ def name_shuffle(order: np.ndarray) -> str:
     for size in range(4, width + 1, 2):
         for begin in (0, width - size):
             block = np.arange(begin, begin + size)
-            as_half, as_interleaved = order.copy(), order.copy()
-            as_half[block] = np.concatenate([block[::2], block[1::2]])
-            as_interleaved[block] = block.reshape(2, -1).T.ravel()
-            moved = np.flatnonzero(order != np.arange(width))
-            if not np.all((block[0] <= moved) & (moved <= block[-1])):
-                continue
-            if np.array_equal(order, as_half):
-                return "written as half"
-            if np.array_equal(order, as_interleaved):
-                return "written as interleaved"
+            halves = np.concatenate([block[::2], block[1::2]])
+            woven = block.reshape(2, -1).T.ravel()
+            for name, moved in (("half", halves), ("interleaved", woven)):
+                expected = np.arange(width)
+                expected[block] = moved
+                if np.array_equal(order, expected):
+                    return f"written as {name}"
     return MOVED
 
 
@@ -282,3 +279,10 @@ class Probe:
         made = made[..., self.back]
         by_input = [made[k][:, self.pairs] for k in (0, 1)]  # [p, pairs, out]
         return hands_of(np.stack(by_input, axis=-1))
+
+    def alone(self, position: int) -> np.ndarray:
+        """Return the hands at one position, NaN where it cannot be asked."""
+        try:
+            return self([position])
+        except NoAnswerError:
+            return np.full((1, *self.pairs.shape), np.nan, complex)

@@ -58,10 +58,10 @@ def rounder(low: float, high: float) -> float:
     return middle
 
 
-def pairs_named(numbers: Iterable[int]) -> str:
+def counted(what: str, numbers: Iterable[int]) -> str:
     """Write "pair 7", or "pairs 3 to 5, 7"."""
     some = list(numbers)
-    return f"pair{'s' if len(some) > 1 else ''} {listed(some)}"
+    return f"{what}{'s' if len(some) > 1 else ''} {listed(some)}"
 
 
 def listed(numbers: Iterable[int], most: int = 6) -> str:

@@ -235,9 +235,11 @@ def look(
     near = max(2e-6, 2 * STEP.get(values, 0))
     misread = positions_kept(rotation, matrices, near)
     misread += positions_read(rotation, matrices, near)
-    if any(each.position is None for each in misread):  # the call decides
+    nothing_turns = np.ptp(matrices, axis=0).max() < near
+    if any(each.position is None or nothing_turns for each in misread):
         matrices = near_matrices(rotation, NEAR, one_by_one=True)
         misread = positions_read(rotation, matrices, near) or misread
+        values = format_of(matrices)
     findings += misread
 
     near_look = look_near(matrices, asked, near)

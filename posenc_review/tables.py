@@ -11,7 +11,6 @@ from .conventions import (
     BASE,
     CONVENTIONS,
     EVERY,
-    Convention,
     angular_speeds,
     columns_of,
     fitting,
@@ -213,8 +212,7 @@ def far_row(tables: Tables) -> Finding | None:
     far = min(FAR, tables.rows - 1)
     row = np.sort(tables.table(far + 1)[far])
     errors = []
-    for spacing in ("paper", "tensor2tensor"):
-        convention = Convention(spacing, "interleaved")
+    for convention in EVERY:
         right = tables.asked._replace(convention=convention).rows([far])
         errors.append(np.abs(row - np.sort(right[0])).max())
     if min(errors) <= tables.tolerance:
@@ -477,8 +475,11 @@ def causes_of(tables: Tables, errors: np.ndarray) -> list[Cause]:
     """Explain a table by its first rows, and then by its later ones."""
     causes, asked = [], tables.asked
     table = tables.table(tables.rows)
-    if errors[:SHORT].max() > STRUCTURE:
-        cause = first_rows_cause(table[:SHORT], asked)
+    short = tables.table(SHORT)
+    if np.abs(short - asked.rows(np.arange(SHORT))).max() <= STRUCTURE:
+        short = table[:SHORT]  # only the long one is wrong, if any
+    if np.abs(short - asked.rows(np.arange(SHORT))).max() > STRUCTURE:
+        cause = first_rows_cause(short, asked)
         if cause is not None:
             causes.append(cause)
             if cause.right_for is None:

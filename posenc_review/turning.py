@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .probing import FEW, Hands, Layout
-from .report import Finding, listed, pairs_named, plain
+from .report import Finding, counted, listed, plain
 
 EVEN = 0.05  # how far from its place a hand may be that turns evenly
 STEPS = 4  # positions over which a hand must turn evenly; beyond, look_far
@@ -15,81 +15,60 @@ STEPS = 4  # positions over which a hand must turn evenly; beyond, look_far
 class Form(NamedTuple):
     """What a pair may do instead of turning.
 
-    A pair that turns by an angle has two hands that point to that angle,
-    `cosine + 1j * sine`. The form gives both hands from these two numbers.
+    A pair that turns has two hands that point to the same number, `cosine +
+    1j * sine`. The form says to which numbers they point instead.
     """
 
     words: str
-    hands: Callable[[np.ndarray, np.ndarray], tuple]
-    right: int | None  # which of the two hands turns evenly
+    hands: Callable[[np.ndarray], tuple]
+    right: int | None  # which of the two turns evenly
 
 
+AGAINST = "a minus is missing, so that one column turns against the other"
+OVERWRITTEN = "column is computed from one already overwritten: lengths change"
 FORMS = (
-    Form(
-        "a minus is missing, so that one column turns against the other",
-        lambda c, s: (c - 1j * s, c + 1j * s),
-        1,
-    ),
-    Form(
-        "the second column is negated",
-        lambda c, s: (c + 1j * s, -c - 1j * s),
-        0,
-    ),
-    Form(
-        "the first column is negated",
-        lambda c, s: (-c - 1j * s, c + 1j * s),
-        1,
-    ),
+    Form(AGAINST, lambda z: (z.conj(), z), 1),
+    Form("the second column is negated", lambda z: (z, -z), 0),
+    Form("the first column is negated", lambda z: (-z, z), 1),
     Form(
         "sine and cosine are exchanged",
-        lambda c, s: (s + 1j * c, s + 1j * c),
+        lambda z: (1j * z.conj(), 1j * z.conj()),
         0,
     ),
     Form(
         "sine and cosine are exchanged in the first column",
-        lambda c, s: (s + 1j * c, c + 1j * s),
+        lambda z: (1j * z.conj(), z),
         1,
     ),
     Form(
         "sine and cosine are exchanged in the second column",
-        lambda c, s: (c + 1j * s, s + 1j * c),
+        lambda z: (z, 1j * z.conj()),
         0,
     ),
     Form(
         "cosines stand where sines should",
-        lambda c, s: (c + 1j * c, c + 1j * c),
+        lambda z: ((1 + 1j) * z.real, (1 + 1j) * z.real),
         None,
     ),
     Form(
-        "sines stand where cosines should",
-        lambda c, s: (s + 1j * s, s + 1j * s),
-        None,
+        "the cosines are missing", lambda z: (1j * z.imag, 1j * z.imag), None
     ),
-    Form("the cosines are missing", lambda c, s: (1j * s, 1j * s), None),
-    Form("only the first column turns", lambda c, s: (c + 1j * s, 1), 0),
-    Form("only the second column turns", lambda c, s: (1, c + 1j * s), 1),
-    Form("the second column is lost", lambda c, s: (c + 1j * s, 0), 0),
-    Form("the first column is lost", lambda c, s: (0, c + 1j * s), 1),
+    Form("only the first column turns", lambda z: (z, 1), 0),
+    Form("only the second column turns", lambda z: (1, z), 1),
+    Form("the second column is lost", lambda z: (z, 0), 0),
+    Form("the first column is lost", lambda z: (0, z), 1),
+    Form("both columns are computed like the first", lambda z: (z, 1j * z), 0),
     Form(
-        "both columns are computed like the first",
-        lambda c, s: (c + 1j * s, 1j * c - s),
+        "both columns are computed like the second", lambda z: (z / 1j, z), 1
+    ),
+    Form(
+        f"the second {OVERWRITTEN}",
+        lambda z: (z, z.real + 1j * z.imag * z),
         0,
     ),
     Form(
-        "both columns are computed like the second",
-        lambda c, s: (s - 1j * c, c + 1j * s),
-        1,
-    ),
-    Form(
-        "the second column is computed from a first one already overwritten,"
-        " so that lengths change",
-        lambda c, s: (c + 1j * s, c - s**2 + 1j * s * c),
-        0,
-    ),
-    Form(
-        "the first column is computed from a second one already overwritten,"
-        " so that lengths change",
-        lambda c, s: (c - s**2 + 1j * s * c, c + 1j * s),
+        f"the first {OVERWRITTEN}",
+        lambda z: (z.real + 1j * z.imag * z, z),
         1,
     ),
 )
@@ -126,7 +105,7 @@ def turning_of(hands: Hands, layout: Layout, near: float) -> Turning:
     seen = hands.seen[:FEW, pair]
     form = form_of(seen) or form_of(seen / hands.length[pair].max())
     if form is not None:
-        said = pairs_named(np.flatnonzero(odd)).capitalize()
+        said = counted("pair", np.flatnonzero(odd)).capitalize()
         finding = Finding("pairs", f"{said}: {form.words}.", pair=pair)
         speeds = np.abs(hands.speed[:, form.right or 0])
         known = form.right is not None
@@ -163,14 +142,14 @@ def form_of(seen: np.ndarray) -> Form | None:
         seen: `[positions, 2]`, complex, of length 1 if it were turned.
     """
     numbers = np.abs([seen[1].real, seen[1].imag]).clip(0, 1).ravel()
-    positions = np.arange(len(seen))
-    for speed in (*np.arccos(numbers), *np.arcsin(numbers)):
-        cosine, sine = np.cos(positions * speed), np.sin(positions * speed)
-        for form in FORMS:
-            for sign in (1, -1):
-                first, second = form.hands(cosine, sign * sine)
+    speeds = [*np.arccos(numbers), *np.arcsin(numbers)]
+    for speed in [speed for speed in speeds if speed > 0.01]:
+        for sign in (1, -1):
+            turned = np.exp(1j * sign * speed * np.arange(len(seen)))
+            for form in FORMS:
+                first, second = form.hands(turned)
                 off = np.abs(seen[:, 0] - first) + np.abs(seen[:, 1] - second)
-                if off.max() < EVEN and speed > 0.01:
+                if off.max() < EVEN:
                     return form
     return None
 
@@ -279,7 +258,7 @@ def directions(speeds: np.ndarray, exact: np.ndarray) -> list[Finding]:
     against = np.flatnonzero((np.sign(speeds) == -usual) & (exact < np.pi))
     if not len(against):
         return []
-    words = f"Against the others turn: {pairs_named(against)}."
+    words = f"Against the others turn: {counted('pair', against)}."
     return [Finding("pair", words, pair=int(against[0]))]
 
 
@@ -376,7 +355,7 @@ def lengths(
     if abs(factor - 1) <= slack:
         said = "Lengths do not change"
     if not off.all() or np.ptp(length) > slack * factor:
-        said += f" in {pairs_named(moving[off])}"
+        said += f" in {counted('pair', moving[off])}"
     else:
         said += known_factor(factor, layout.pairs.size)
     if asked:

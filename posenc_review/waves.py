@@ -71,7 +71,10 @@ def describe(
     if series.slope > near:
         return backwards(speeds, steps, near)
     if np.ptp(np.log(speeds[index])) <= near * len(index):
-        words = "Pairs all turn at one speed; each should be slower."
+        words = (
+            "Pairs all turn at one speed, and each should be slower: does a"
+            " whole-number division make all exponents 0?"
+        )
         return Schedule(speeds, findings=(Finding("speeds", words, pair=1),))
     if abs(series.slope) <= near:
         return no_series(speeds, np.ones(len(index)), index, near)
@@ -94,7 +97,10 @@ def describe(
     near = max(10 * near, 1e-4)
     ratios = speeds[index] / plan[index]
     odd = index[np.abs(ratios - 1) > near]
-    if len(odd) > 1 and np.diff(ratios).max() <= near and ratios[-1] < 1:
+    ends = np.abs(ratios - 1) <= near
+    ends |= np.abs(ratios / ratios[-1] - 1) <= near
+    falling = np.diff(ratios).max() <= near and ratios[-1] < 1
+    if falling and len(odd) > 1 and ends.sum() >= len(index) / 3:
         return parts_of(speeds, plan, base, near)._replace(reading=reading)
     if len(odd) > max(2, len(index) // 3):
         return no_series(speeds, ratios, odd, near)

@@ -200,6 +200,8 @@ def test_exercise_5_takes_names_in_several_forms(names):
     assert_replies(names["check_5"], right, "Correct.")
     wrong = [{"row 2"}, set(), both | {"rotation"}, both | {"first rows"}, 5]
     assert_replies(names["check_5"], wrong, "Not yet. ")
+    two = [{"row 2", "rotation"}]  # a set, as the task says: no word of lists
+    assert_replies(names["check_5"], two, "Not yet. Hint: Names")
     assert_replies(names["check_5"], [{"row 2", ...}], "Not answered yet")
 
 

@@ -263,6 +263,12 @@ def turns_pairs_of_the_whole_head(vectors, positions, pairs):
     return result
 
 
+def turns_what_comes_in(vectors, positions, pairs):
+    """Exercise 3, written over the vectors that the caller still needs."""
+    vectors[:] = turns_pairs_of_the_whole_head(vectors, positions, pairs)
+    return vectors
+
+
 REPLIES = {
     1: [(-0.416, "Correct"), (np.cos(8), "subtracted"), ("x", "is text")],
     2: [
@@ -286,6 +292,7 @@ REPLIES = {
             ),
             "small head",
         ),
+        (lambda names: turns_what_comes_in, "read-only"),
     ],
     4: [
         (lambda names: compares_scores(names, (9, 2)), "Correct"),

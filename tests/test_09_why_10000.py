@@ -210,6 +210,7 @@ REPLIES = {
         ((640 / math.pi) ** 4, "Correct"),
         (0.98 * (640 / math.pi) ** 4, "Correct"),
         (1.72e9, "Correct"),
+        ([1.72e9], "Correct"),
         ((640 / math.tau) ** 4, "full turn"),
         ("1.72e9", "Half a turn is at"),
     ],

@@ -157,7 +157,12 @@ def test_slips_get_the_hint_that_fits(names):
         (2, lambda real: np.tri(20) * real[:, None] + identity, "Words see"),
         (2, among_words, "A row sees nothing"),
         (2, lambda real: real | identity, "Row 5 sees row 6"),
-        (3, lambda n: packed(n)[::-1], "Positions come first"),
+        (3, lambda n: packed(n)[::-1], "Positions first"),
+        (
+            3,
+            lambda n: (np.array(packed(n)[0]) * 1.0, packed(n)[1]),
+            "Positions first, as int",
+        ),
         (3, lambda n: (packed(n)[0], np.tri(26)), "The story sees another"),
         (3, lambda n: (np.arange(26), packed(n)[1]), "Each text begins at 0"),
         (4, lambda weight: weight, "No column has moved"),

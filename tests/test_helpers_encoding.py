@@ -163,12 +163,15 @@ def test_rows_are_the_same_bits_in_every_table(
 
 @pytest.mark.parametrize("cores", [None, 1, 2, 3, 8, 64])
 @pytest.mark.parametrize("start", [0, 1, 4_321])
-def test_a_large_table_begins_with_the_small_one(start, cores, monkeypatch):
-    """The large one is filled in threads, the small one is not."""
+@pytest.mark.parametrize("d_model", [129, 130])
+def test_a_large_table_holds_the_small_ones(
+    start, cores, d_model, monkeypatch
+):
+    """The large one is filled in threads, the small ones are not."""
     monkeypatch.setattr("os.cpu_count", lambda: cores)
-    large = position_encoding(9_001, 130, start_index=start)
+    large = position_encoding(9_001, d_model, start_index=start)
     for first in (0, 1_120, 3_000, 4_490, 8_990):
-        rows = position_encoding(11, 130, start_index=start + first)
+        rows = position_encoding(11, d_model, start_index=start + first)
         assert rows.tobytes() == large[first : first + 11].tobytes()
 
 
@@ -301,6 +304,15 @@ def test_an_absurd_size_is_refused_before_any_allocation(seq_len, d_model):
     """More than 16 GiB of float64."""
     with pytest.raises(ValueError, match=f"{seq_len} by d_model={d_model} "):
         position_encoding(seq_len, d_model)
+
+
+def test_what_16_gib_hold_is_tried(monkeypatch):
+    def no_memory(shape, dtype):
+        raise MemoryError(shape)
+
+    monkeypatch.setattr(np, "empty", no_memory)
+    with pytest.raises(MemoryError):
+        position_encoding(2**16, 2**15)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,695 @@
+"""review_rotary on rotary functions, right and wrong.
+
+The functions are written here, from the formula; each wrong one has one
+slip, and the review has to say which, in words that stand beside it.
+"""
+
+import math
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from posenc_review import review_rotary
+
+
+def speeds(width, base=10_000.0, steps=None):
+    return base ** (-np.arange(0, width, 2) / (steps or width))
+
+
+def turned(x, cosine, sine, layout="half", start=0):
+    """Turn columns from `start` on by angles of these cosines and sines."""
+    pairs = cosine.shape[-1]
+    first, second = start + np.arange(2 * pairs).reshape(2, -1)
+    if layout == "interleaved":
+        first, second = start + np.arange(2 * pairs).reshape(-1, 2).T
+    made = np.array(x)
+    made[..., first] = x[..., first] * cosine - x[..., second] * sine
+    made[..., second] = x[..., second] * cosine + x[..., first] * sine
+    return made
+
+
+def rotary(base=10_000.0, layout="half", **change):
+    """Build a rotary function; what is named in `change` is changed."""
+
+    def rotate(x, positions):
+        width = change.get("part", x.shape[-1])  # columns that turn
+        steps = x.shape[-1] if "head" in change else width
+        turns = speeds(width, base, steps) / change.get("divide", 1)
+        if "turns" in change:
+            turns = change["turns"](turns)
+        if "places" in change:
+            positions = change["places"](positions)
+        angles = positions[..., None] * turns
+        if "angles" in change:
+            angles = change["angles"](angles)
+        waves = np.array([np.cos(angles), np.sin(angles)])
+        if "waves" in change:
+            waves = change["waves"](waves)
+        waves *= change.get("length", 1)
+        waves[1] *= change.get("sign", 1)
+        return turned(x, *waves, layout, change.get("start", 0))
+
+    return rotate
+
+
+def takes(read):
+    """Build a function that takes other positions than it is given."""
+    return lambda x, p: rotary()(x, np.broadcast_to(read(p), p.shape))
+
+
+def bfloat16(values):
+    return values.astype(ml_dtypes.bfloat16).astype(float)
+
+
+def float16(values):
+    return values.astype(np.float16).astype(float)
+
+
+def complex_numbers(x, positions):
+    numbers = x[..., ::2] + 1j * x[..., 1::2]
+    numbers = numbers * np.exp(1j * positions[..., None] * speeds(64))
+    return np.stack([numbers.real, numbers.imag], axis=-1).reshape(x.shape)
+
+
+def looped(x, positions):
+    made = np.zeros(x.shape).tolist()
+    for row, token in np.ndindex(positions.shape):
+        for k in range(0, x.shape[-1], 2):
+            angle = positions[row, token] / 10_000 ** (k / x.shape[-1])
+            one, other = x[row, token, k : k + 2]
+            cosine, sine = math.cos(angle), math.sin(angle)
+            made[row][token][k] = one * cosine - other * sine
+            made[row][token][k + 1] = one * sine + other * cosine
+    return made
+
+
+def in_float32(x, positions):
+    exponents = np.arange(0, 64, 2, dtype=np.float32) / np.float32(64)
+    turns = 1 / np.float32(10_000) ** exponents
+    angles = positions.astype(np.float32)[..., None] * turns
+    return turned(x.astype(np.float32), np.cos(angles), np.sin(angles))
+
+
+LLAMA = {
+    "head_dim": 64,
+    "rope_theta": 500_000.0,
+    "max_position_embeddings": 131_072,
+    "rope_scaling": {
+        "rope_type": "llama3",
+        "factor": 8.0,
+        "low_freq_factor": 1.0,
+        "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 8192,
+    },
+}
+YARN = {
+    "hidden_size": 256,
+    "num_attention_heads": 4,
+    "max_position_embeddings": 16_384,
+    "rope_parameters": {
+        "rope_type": "yarn",
+        "rope_theta": 10_000.0,
+        "factor": 4.0,
+        "original_max_position_embeddings": 4096,
+    },
+}
+YARN_LENGTH = 0.1 * math.log(4) + 1
+
+
+def llama3(factor=8.0):
+    """Slow pairs as in Llama 3.1: by their turns in 8192 positions."""
+
+    def scaled(turns):
+        kept = np.clip((8192 * turns / (2 * math.pi) - 1) / 3, 0, 1)
+        return turns * (kept + (1 - kept) / factor)
+
+    return rotary(5e5, turns=scaled)
+
+
+def yarn(length=YARN_LENGTH):
+    """Slow pairs as in YaRN: by their numbers, from 32 turns to 1 in 4096."""
+
+    def pair(turns):
+        return 32 * math.log(4096 / (turns * 2 * math.pi)) / math.log(1e4)
+
+    low, high = math.floor(pair(32)), math.ceil(pair(1))
+    kept = 1 - np.clip((np.arange(32) - low) / (high - low), 0, 1)
+    return rotary(turns=lambda w: w * (kept + (1 - kept) / 4), length=length)
+
+
+PARTS = "pairs 0 to 14 as base 500000 has them, 15 to 17 between, 18 to 31"
+RIGHT = [
+    (rotary(), {}, "half, base 10000"),
+    (rotary(layout="interleaved"), {}, "interleaved, base 10000"),
+    (complex_numbers, {}, "interleaved, base 10000"),
+    (looped, {"max_len": 300}, "interleaved, base 10000"),
+    (in_float32, {}, "half, base 10000"),
+    (rotary(sign=-1), {}, "half, clockwise, base 10000"),
+    (rotary(5e5), {}, "half, base 500000"),
+    (rotary(41_829.3), {}, "half, base 41829"),
+    (rotary(100.0), {}, "half, base 100"),
+    (rotary(divide=4), {}, "half, base 10000, linear, by 4"),
+    (rotary(part=16), {}, "half, partial, 16 of 64 columns, base 10000"),
+    (
+        rotary(layout="interleaved", part=32, start=32),
+        {},
+        "interleaved, partial, 32 of 64 columns, from column 32, base 10000",
+    ),
+    (
+        rotary(1e6, "interleaved", part=16, head=True),
+        {},
+        "interleaved, partial, 16 of 64 columns, proportional, base 1000000",
+    ),
+    (rotary(), {"width": 2}, "interleaved or half"),
+    (rotary(), {"width": 4}, "half, base 10000"),
+    (llama3(), {}, f"half, base 500000, by parts ({PARTS} divided by 8)"),
+    (
+        llama3(),
+        {"config": LLAMA},
+        f"half, base 500000, llama3 ({PARTS} divided by 8)",
+    ),
+    (
+        yarn(),
+        {"config": YARN},
+        "half, base 10000, yarn (pairs 0 to 10 as base 10000 has them, 11 to"
+        " 22 between, 23 to 31 divided by 4), lengths by 1.1386",
+    ),
+    (
+        rotary(turns=lambda w: w / np.linspace(1, 3, 32) ** 2),
+        {},
+        "half, base 10000, by parts (each pair of base 10000 divided by a"
+        " number of its own, 1 to 9)",
+    ),
+    (rotary(5e5), {"base": 500_000, "layout": "half"}, "half, base 500000"),
+    (
+        rotary(places=lambda p: np.arange(2048)[p]),
+        {"max_len": 2048},
+        "half, base 10000",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("rotate", "options", "convention"),
+    RIGHT,
+    ids=[f"{n} {words}" for n, (_, _, words) in enumerate(RIGHT)],
+)
+def test_a_right_function_is_named_and_not_faulted(
+    rotate, options, convention
+):
+    found = review_rotary(rotate, **options)
+    assert found.findings == {}
+    assert str(found.convention) == convention
+    assert f"Findings: 0. Convention: {convention}.\n" in str(found)
+
+
+def by_matrix(numbers):
+    """Build a function from the four numbers of each pair's matrix."""
+
+    def rotate(x, positions):
+        angles = positions[..., None] * speeds(64)
+        one, other = x[..., :32], x[..., 32:]
+        a, b, c, d = numbers(np.cos(angles), np.sin(angles))
+        made = [a * one + b * other, c * one + d * other]
+        return np.concatenate(made, axis=-1)
+
+    return rotate
+
+
+def by_columns(layout, turns):
+    """Build "x * cosine + other * sine", with a speed for each column."""
+
+    def rotate(x, positions):
+        angles = positions[..., None] * turns
+        none = np.zeros((*positions.shape, 32))
+        other = turned(x, none, none + 1, layout)
+        return x * np.cos(angles) + other * np.sin(angles)
+
+    return rotate
+
+
+def with_angles(angles_of):
+    def rotate(x, positions):
+        angles = angles_of(positions[..., None], speeds(64))
+        return turned(x, np.cos(angles), np.sin(angles))
+
+    return rotate
+
+
+def overwritten(x, positions):
+    angles = positions[..., None] * speeds(64)
+    cosine, sine = np.cos(angles), np.sin(angles)
+    one, other = x[..., :32].copy(), x[..., 32:].copy()
+    one[:] = one * cosine - other * sine
+    other[:] = other * cosine + one * sine
+    return np.concatenate([one, other], axis=-1)
+
+
+HADAMARD = np.kron(np.eye(16), [[1, 1, 0, 0], [1, -1, 1, 0]] * 2)
+MIRROR = np.r_[np.arange(32), np.arange(64)[:31:-1]]
+
+
+def mirrored(x, positions):
+    return rotary()(x[..., MIRROR], positions)[..., np.argsort(MIRROR)]
+
+
+def written_as_half(x, positions):
+    made = rotary(layout="interleaved")(x, positions)
+    return np.concatenate([made[..., ::2], made[..., 1::2]], axis=-1)
+
+
+def rest_first(x, positions):
+    made = rotary(part=32)(x, positions)
+    return np.concatenate([made[..., 32:], made[..., :32]], axis=-1)
+
+
+def rest_lost(x, positions):
+    return rotary(part=32)(x, positions) * (np.arange(64) < 32)
+
+
+def put(pair, value):
+    return lambda turns: np.where(np.arange(32) == pair, value, turns)
+
+
+def against(pair):
+    return lambda turns: np.where(np.arange(32) == pair, -turns, turns)
+
+
+def exchange(one, other):
+    order = np.arange(32)
+    order[[one, other]] = other, one
+    return lambda turns: turns[order]
+
+
+def slow_the_fast(turns):
+    return turns / np.where(np.arange(32) < 20, 8, 1)
+
+
+def roughly(turns):
+    return turns * (1 + 0.003 * np.sin(np.arange(32) ** 2))
+
+
+def all_in(kind):
+    return rotary(turns=kind, places=kind, angles=kind, waves=kind)
+
+
+def longer(pair, factor):
+    long = np.where(np.arange(64) % 32 == pair, factor, 1)
+    return lambda x, p: rotary()(x, p) * long
+
+
+def shrinking(factor):
+    return lambda x, p: rotary()(x, p) * factor ** p[..., None]
+
+
+def beyond(limit, value):
+    """Build a function whose results are multiplied beyond a position."""
+    return lambda x, p: (
+        rotary()(x, p) * np.where(p < limit, 1, value)[..., None]
+    )
+
+
+def fails_in_company(x, positions):
+    if positions.max() > 500 and positions.shape[1] > 1:
+        raise MemoryError("too much at once")
+    return rotary()(x, positions)
+
+
+def one_row_only(x, positions):
+    assert len(x) == 1, "one row only"
+    return rotary()(x, positions)
+
+
+def first_row_only(x, positions):
+    return np.concatenate([rotary()(x[:1], positions[:1]), x[1:]])
+
+
+def dynamic(x, positions):
+    """The base grows with the largest position of the call."""
+    growth = max(1.0, 4 * (positions.max() + 1) / 4096 - 3)
+    return rotary(10_000.0 * growth ** (64 / 62))(x, positions)
+
+
+class Remembers:
+    """Functions that answer by what was asked before."""
+
+    def __init__(self, what):
+        self.what, self.kept, self.asked = what, {}, 0
+
+    def __call__(self, x, positions):
+        self.asked += 1
+        if self.what == "first call":
+            size = self.kept.setdefault("size", int(positions.max()) + 1)
+            positions = np.minimum(positions, size - 1)
+        elif self.what == "length":
+            positions = self.kept.setdefault(positions.shape, positions.copy())
+        elif self.what == "count":
+            positions = positions + self.asked // 20
+        elif self.what == "dropout":
+            random = np.random.default_rng(self.asked)
+            x = x * (random.random(x.shape) > 0.1)
+        return rotary()(x, positions)
+
+
+def in_place(x, positions):
+    x[:] = rotary()(x, positions)
+    return x
+
+
+def positions_in_place(x, positions):
+    positions += 1
+    return rotary()(x, positions - 1)
+
+
+WRONG = [  # a function; the finding's name, and what it should say
+    (by_matrix(lambda c, s: (c, s, s, c)), "pairs: a minus is missing"),
+    (by_matrix(lambda c, s: (c, s, s, -c)), "pairs: second column is negated"),
+    (by_matrix(lambda c, s: (-c, s, s, c)), "pairs: first column is negated"),
+    (by_matrix(lambda c, s: (s, -c, c, s)), "pairs: cosine are exchanged."),
+    (by_matrix(lambda c, s: (c, -s, c, s)), "pairs: exchanged in the second"),
+    (by_matrix(lambda c, s: (s, -c, s, c)), "pairs: exchanged in the first"),
+    (by_matrix(lambda c, s: (c, 0, 0, c)), "pairs: the sines are missing"),
+    (by_matrix(lambda c, s: (0, -s, s, 0)), "pairs: the cosines are missing"),
+    (
+        by_matrix(lambda c, s: (c, -c, c, c)),
+        "pairs: cosines stand where sines",
+    ),
+    (by_matrix(lambda c, s: (c, -s, 0, 1)), "pairs: only the first column"),
+    (by_matrix(lambda c, s: (1, 0, s, c)), "pairs: only the second column"),
+    (by_matrix(lambda c, s: (c, -s, 0, 0)), "pairs: second column is lost"),
+    (by_matrix(lambda c, s: (c, -s, c, -s)), "pairs: computed like the first"),
+    (by_matrix(lambda c, s: (s, c, s, c)), "pairs: computed like the second"),
+    (overwritten, "pairs: the second column is computed from one already"),
+    (lambda x, p: x, "pairs: Nothing turns"),
+    (lambda x, p: x @ HADAMARD, "pairs: mixed with more than one other"),
+    (by_columns("half", np.repeat(speeds(64), 2)), "layout: interleaved: col"),
+    (
+        by_columns("interleaved", np.tile(speeds(64), 2)),
+        "layout: out half: col",
+    ),
+    (mirrored, "layout: Columns 0 and 63 are a pair"),
+    (written_as_half, "position 0: one layout and written as half"),
+    (rest_first, "position 0: column 0 is column 32"),
+    (rest_lost, "lengths: Columns 32 to 63 do not turn"),
+    (rotary(places=lambda p: p + 1), "position 0: as position 1 should be"),
+    (rotary(length=-1), "position 0: Position 0 negates x"),
+    (rotary(turns=put(5, 0)), "pair: Pair 5 (columns 5, 37) stands still"),
+    (rotary(layout="interleaved", turns=put(31, 0)), "pair: (columns 62, 63)"),
+    (rotary(turns=exchange(3, 9)), "pair: Pairs 3 and 9 are exchanged"),
+    (rotary(turns=against(7)), "pair: Against the others turn: pair 7"),
+    (rotary(turns=put(4, 0.6)), "pair: Pair 4 turns by 0.6 per position"),
+    (rotary(turns=np.trunc), "pair: whole numbers"),
+    (rotary(turns=np.ones_like), "speeds: Pairs all turn at one speed"),
+    (rotary(turns=lambda w: w[np.arange(32) // 2 * 2]), "speeds: two by two"),
+    (rotary(turns=lambda w: w[::-1]), "speeds: run backwards"),
+    (rotary(angles=np.rad2deg), "speeds: degrees are taken for radians"),
+    (rotary(angles=np.deg2rad), "speeds: radians are taken for degrees"),
+    (rotary(divide=0.5), "speeds: positions count twice"),
+    (rotary(divide=0.3), "speeds: turns by 3.33333 per position, not by 1."),
+    (rotary(turns=lambda w: w * w[1]), "speeds: exponents begin with pair 1"),
+    (rotary(turns=slow_the_fast), "speeds: by parts is for the slow"),
+    (
+        rotary(turns=lambda w: np.linspace(1, 1e-4, 32)),
+        "speeds: no single base",
+    ),
+    (with_angles(lambda p, w: p**2 * w), "scores: by 1, 3, "),
+    (
+        by_matrix(lambda c, s: (c, -s[..., ::-1], s[..., ::-1], c)),
+        "layout: Cos",
+    ),
+    (rotary(length=8), "lengths: by 8, the square root of 64"),
+    (rotary(length=0.125), "lengths: by 0.125, 1 over the square root"),
+    (rotary(length=YARN_LENGTH), "lengths: attention factor for scaling by 4"),
+    (longer(3, 2), "lengths: by 2 in pair 3"),
+    (shrinking(0.99), "lengths: change with the position"),
+    (shrinking(0.9999999), "far: lengths change, by 0.99"),
+    (rotary(places=bfloat16), "digits: rounded to bfloat16: position 257"),
+    (rotary(places=float16), "digits: rounded to float16: position 2049"),
+    (rotary(angles=bfloat16), "digits: Angles are rounded to bfloat16"),
+    (rotary(turns=float16), "digits: Speeds are rounded to float16"),
+    (rotary(turns=roughly), "digits: Speeds miss those of the base"),
+    (all_in(bfloat16), "digits: Speeds, positions and angles are rounded"),
+    (rotary(waves=float16), "digits: the result, are rounded to float16"),
+    (
+        rotary(places=lambda p: np.minimum(p, 2047)),
+        "far: from 2048 on are tur",
+    ),
+    (rotary(places=lambda p: np.minimum(p, 20)), "far: turned as 20: clipped"),
+    (
+        rotary(places=lambda p: p % 1000),
+        "far: from 1000 on are counted from 0",
+    ),
+    (rotary(places=lambda p: p.astype(np.int16)), "far: from 32768 on overf"),
+    (
+        rotary(places=lambda p: p + (p >= 700)),
+        "far: from 700 on come one late",
+    ),
+    (rotary(places=lambda p: p - (p >= 700)), "far: from 700 on come one ear"),
+    (rotary(places=lambda p: np.where(p < 5000, p, 0)), "far: left as they"),
+    (rotary(places=lambda p: np.arange(3000)[p]), "far: Position 3000 is the"),
+    (rotary(places=lambda p: np.arange(30)[p]), "far: Position 30 is the fir"),
+    (beyond(5000, math.nan), "far: From position 5000 on there is NaN"),
+    (beyond(12, math.nan), "far: From position 12 on it gives NaN"),
+    (beyond(5000, 0), "far: From position 5000 on the result is zero"),
+    (rotary(angles=lambda a: a % 6.28), "far: Position 7 is the first that"),
+    (fails_in_company, "far: and alone they do not"),
+    (takes(lambda p: np.arange(p.shape[1])), "positions: ignored"),
+    (takes(lambda p: p - p[:, :1]), "positions: from the first of their row"),
+    (
+        takes(lambda p: p[:, :1] + np.arange(p.shape[1])),
+        "positions: Only the f",
+    ),
+    (
+        takes(lambda p: p[0, 0] + np.arange(p.shape[1])),
+        "positions: very first",
+    ),
+    (takes(lambda p: p[:1]), "positions: first row of the batch are taken"),
+    (takes(lambda p: p[-1:]), "positions: last row of the batch are taken"),
+    (takes(lambda p: np.sort(p)), "positions: Positions are sorted"),
+    (takes(lambda p: p[:, -1:]), "positions: The last position of a row"),
+    (takes(lambda p: p.max(1, keepdims=True)), "positions: The largest pos"),
+    (
+        takes(lambda p: p[:, :1]),
+        "positions: The first position of a row",
+    ),
+    (takes(lambda p: np.minimum(p, p.shape[1] - 1)), "positions: are clipped"),
+    (takes(lambda p: p % p.shape[1]), "positions: begin again at the number"),
+    (
+        takes(lambda p: p.shape[1] - 1 - p),
+        "positions: from the end of the call",
+    ),
+    (takes(lambda p: p / p.shape[1]), "positions: divided by the number of"),
+    (
+        takes(lambda p: p * (p.shape[1] > 1)),
+        "positions: one token, 7 is turned",
+    ),
+    (
+        takes(lambda p: np.arange(p.shape[1])[p]),
+        "positions: long as the call?",
+    ),
+    (takes(lambda p: p // 4), "positions: 0 to 3 are turned alike"),
+    (one_row_only, "batch: A batch of two rows fails"),
+    (first_row_only, "batch: Row 1 of a batch"),
+    (dynamic, "company: beside 4096 or more"),
+    (Remembers("first call"), "far: Positions from 4 on are turned as 3"),
+    (Remembers("length"), "state: Positions of an earlier call"),
+    (Remembers("count"), "state: after all others"),
+    (Remembers("dropout"), "state: asked twice"),
+    (in_place, "input: x is changed in place"),
+    (positions_in_place, "input: positions is changed in place"),
+    (lambda x, p: x + np.sin(p[..., None]), "linear: something is added"),
+    (lambda x, p: rotary()(x / np.linalg.norm(x), p), "linear: Twice x"),
+    (lambda x, p: rotary()(x + x.mean(1)[:, None], p), "linear: A token chan"),
+    (
+        lambda x, p: rotary()(x, p) * (p > 0)[..., None],
+        "position 0: gives zero",
+    ),
+    (
+        lambda x, p: rotary()(x[..., :32], p),
+        "result: shape is (1, 4, 32), not",
+    ),
+    (lambda x, p: x * 1j, "result: the numbers are complex"),
+    (lambda x, p: None, "result: it returns None"),
+    (lambda x, p: exit(3), "result: SystemExit"),
+    (lambda x: x, "result: TypeError"),
+]
+
+
+@pytest.mark.parametrize(
+    ("rotate", "expected"), WRONG, ids=[words for _, words in WRONG]
+)
+@pytest.mark.filterwarnings("error")
+def test_what_is_wrong_is_said(rotate, expected):
+    name, words = expected.split(": ", 1)
+    found = review_rotary(rotate)
+    assert words in found.findings.get(name, str(found))
+    assert f"- {name}: " in str(found)
+    allowed = {name}
+    if "float16" in words:
+        allowed |= {"far", "digits"}  # NaN from 65520 on
+    if name in ("state", "batch", "positions"):
+        allowed |= {"positions", "state", "company", "position 0"}
+    assert set(found.findings) <= allowed
+
+
+PARTIAL = {"head_dim": 64, "rope_theta": 1e4, "partial_rotary_factor": 0.5}
+HELD = {
+    # name: function, what it is held to, the finding and what it should say
+    "another base": (
+        rotary(1e4),
+        {"base": 500_000},
+        "base: The base is 10000, where 500000 is asked for",
+    ),
+    "a missing factor 2": (
+        rotary(100.0),
+        {"base": 10_000},
+        "base: it suggests a missing factor 2",
+    ),
+    "another layout": (
+        rotary(),
+        {"layout": "interleaved"},
+        "layout: Pairs are half, where interleaved is asked for",
+    ),
+    "the default base": (
+        rotary(),
+        {"config": {"head_dim": 64, "rope_theta": 500_000}},
+        "base: 10000 is the default",
+    ),
+    "no scaling": (
+        rotary(5e5),
+        {"config": LLAMA},
+        "scaling: The scaling is none, where the config asks for by parts"
+        " (llama3 by 8)",
+    ),
+    "linear for llama3": (
+        rotary(5e5, divide=8),
+        {"config": LLAMA},
+        "scaling: The scaling is linear by 8, where",
+    ),
+    "another factor": (
+        llama3(factor=32),
+        {"config": LLAMA},
+        "scaling: Pairs 15 to 31 turn by other angles",
+    ),
+    "no attention factor": (
+        yarn(1.0),
+        {"config": YARN},
+        "lengths: Lengths do not change, where the config asks for 1.1386",
+    ),
+    "the attention factor twice": (
+        yarn(YARN_LENGTH**2),
+        {"config": YARN},
+        "lengths: it is applied twice",
+    ),
+    "all columns": (
+        rotary(),
+        {"config": PARTIAL},
+        "columns: 64 columns turn, where the config asks for 32 of 64",
+    ),
+    "exponents of the head": (
+        rotary(part=32, head=True),
+        {"config": PARTIAL},
+        "scaling: The exponents count the whole head's columns",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_a_function_is_held_to_what_is_asked(name):
+    rotate, options, expected = HELD[name]
+    key, words = expected.split(": ", 1)
+    found = review_rotary(rotate, 64, **options)
+    assert list(found.findings) == [key]
+    assert words in found.findings[key]
+
+
+def test_a_factor_that_is_no_finding_if_asked_for():
+    assert "lengths" in review_rotary(rotary(length=YARN_LENGTH)).findings
+    found = review_rotary(yarn(), config=YARN)
+    assert str(found).startswith(
+        "The config asks for base 10000, yarn, by 4, lengths by 1.13863,"
+        " radians per position 1, 0.7499, 0.5623, ..., 0.00003334.\n"
+    )
+    assert found.positions == 16_384
+
+
+def test_written_in_another_order_may_be_asked_for():
+    layout = "interleaved, written as half"
+    found = review_rotary(written_as_half, layout=layout)
+    assert found.findings == {}
+    assert str(found.convention) == f"{layout}, base 10000"
+
+
+def test_digits_are_told_and_float32_is_no_finding():
+    assert "Angles in float64." in str(review_rotary(rotary()))
+    digits = review_rotary(in_float32).digits
+    assert digits.startswith("Angles in float32, off by 0.00")
+    tolerant = review_rotary(rotary(waves=bfloat16), tolerance=0.01)
+    assert tolerant.findings == {}
+    assert "Results in bfloat16." in str(tolerant)
+
+
+def test_a_base_suggests_a_cause():
+    (note,) = review_rotary(rotary(1e4 ** (64 / 63))).notes
+    assert note.startswith("base 11574.2 suggests d - 1 for d")
+    assert review_rotary(rotary(5e5)).notes == ()
+
+
+def test_where_a_finding_shows_can_be_read():
+    (finding,) = review_rotary(rotary(turns=put(5, 0))).details
+    assert finding.as_dict() == {
+        "name": "pair",
+        "words": "Pair 5 (columns 5, 37) stands still.",
+        "pair": 5,
+    }
+    clipped = rotary(places=lambda p: np.minimum(p, 2047))
+    assert review_rotary(clipped).details[0].position == 2048
+
+
+def test_it_looks_as_far_as_asked():
+    asked = []
+
+    def rotate(x, positions):
+        asked.append(int(positions.max()))
+        return rotary()(x, positions)
+
+    review_rotary(rotate)
+    assert max(asked) == 131_071
+    asked.clear()
+    review_rotary(rotate, max_len=5000)
+    assert max(asked) == 4999
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"width": 1}, "width=1: give 2 to 4096"),
+        ({"width": 64.0}, "width=64.0: give an integer"),
+        ({"max_len": 9}, "max_len=9: give 42 or more"),
+        ({"tolerance": -1}, "tolerance=-1: give 0 or more"),
+        ({"base": 1}, "base=1: give a number above 1"),
+        ({"layout": "both"}, "layout='both': give one of ('interleaved',"),
+    ],
+)
+def test_settings_that_make_no_sense_are_named(options, told):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        review_rotary(rotary(), **options)
+    assert str(caught.value).startswith(told)
+
+
+def test_a_tensor_is_read():
+    class Tensor:
+        def __init__(self, array):
+            self.array = array
+
+        def detach(self):
+            return self
+
+        cpu = detach
+
+        def double(self):
+            return self.array
+
+    found = review_rotary(lambda x, p: Tensor(rotary()(x, p)))
+    assert found.findings == {}

@@ -1,0 +1,497 @@
+"""review on sinusoidal tables, right and wrong.
+
+The right ones are written here from the formulas, with `math` alone; each
+wrong one has one slip, and the review has to say which.
+"""
+
+import math
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from posenc_review import CONVENTIONS, Review, convention_of, review
+
+EIGHT = (
+    "row length",
+    "row 2",
+    "rotation",
+    "wavelengths",
+    "dot products",
+    "far row",
+    "first rows",
+    "batch axis",
+)
+
+
+def entry(position: int, column: int, d_model: int, words: str) -> float:
+    """One entry of a table in a convention, from its definition."""
+    pairs = d_model // 2
+    if "tensor2tensor" in words and column == 2 * pairs:
+        return 0.0  # at odd widths, a column of zeros at the end
+    half = pairs if "tensor2tensor" in words else (d_model + 1) // 2
+    pair, second = divmod(column, 2)
+    if "concatenated" in words:
+        pair, second = column % half, column // half
+    steps = d_model / 2 if "paper" in words else max(pairs - 1, 1)
+    angle = position / 10_000 ** (pair / steps)
+    is_sine = second == ("cosine first" in words)
+    return math.sin(angle) if is_sine else math.cos(angle)
+
+
+def spelled_out(seq_len: int, d_model: int, words: str) -> np.ndarray:
+    rows = [
+        [entry(p, k, d_model, words) for k in range(d_model)]
+        for p in range(seq_len)
+    ]
+    return np.array(rows)
+
+
+def waves(seq_len, speeds, start=0, change=lambda angles: angles):
+    """An interleaved table from its speeds."""
+    angles = change(np.outer(np.arange(seq_len) + start, speeds))
+    return np.stack([np.sin(angles), np.cos(angles)], 2).reshape(seq_len, -1)
+
+
+def speeds(d_model, base=10_000.0):
+    return np.exp(-math.log(base) * np.arange(0, d_model, 2) / d_model)
+
+
+def right(seq_len: int, d_model: int) -> np.ndarray:
+    return waves(seq_len, speeds(d_model))
+
+
+@pytest.mark.parametrize("words", CONVENTIONS)
+@pytest.mark.parametrize("d_model", [7, 8, 64])
+def test_each_convention_is_told_and_is_no_bug(words, d_model):
+    def encoder(seq_len, d_model):
+        return spelled_out(seq_len, d_model, words)
+
+    seen = review(encoder, d_model, max_len=128)
+    assert seen.findings == {}
+    assert seen.convention == words
+    others = [x for x in CONVENTIONS if x != words]
+    for other in others[:: 3 if d_model < 64 else 7]:
+        assert review(encoder, d_model, max_len=100, convention=other).findings
+
+
+@pytest.mark.parametrize("d_model", [1, 2, 3, 16, 64])
+def test_right_at_every_width(d_model):
+    def encoder(seq_len, d_model):
+        angles = np.outer(
+            np.arange(seq_len), 1e4 ** (-np.arange(0, d_model, 2) / d_model)
+        )
+        return np.stack([np.sin(angles), np.cos(angles)], 2).reshape(
+            seq_len, -1
+        )[:, :d_model]
+
+    seen = review(encoder, d_model)
+    assert seen.findings == {}
+    assert len(seen.errors) == 70_000
+    assert seen.errors.max() < 1e-9
+    told = "paper, interleaved" if d_model > 2 else "any"
+    assert seen.convention == told
+
+
+def test_convention_of_reads_a_batch_axis_and_says_what_it_cannot_tell():
+    table = right(64, 16)
+    paper = CONVENTIONS[0]
+    assert convention_of(table[None].astype(np.float32)) == paper
+    assert convention_of(table.tolist()) == paper
+    assert convention_of(table[:, ::-1]) == "unknown"
+    assert convention_of(np.where(table == 0, 0.002, table)) == "unknown"
+    assert convention_of(np.where(table == 0, 0.002, table), 0.01) == paper
+    assert convention_of(table[:1]) == (
+        "paper, interleaved or tensor2tensor, interleaved"
+    )
+
+
+class Tensor:
+    """What PyTorch's tensors do, as far as a review asks."""
+
+    def __init__(self, array, done=()):
+        self.array, self.done = array, done
+
+    def detach(self):
+        return Tensor(self.array, ("detach",))
+
+    def cpu(self):
+        return Tensor(self.array, (*self.done, "cpu"))
+
+    def double(self):
+        assert self.done == ("detach", "cpu")
+        return self.array.astype(np.float64)
+
+
+class Arrayable:
+    """What TensorFlow's tensors do."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.array, dtype)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        Tensor,
+        Arrayable,
+        np.ndarray.tolist,
+        lambda table: table[None],
+        lambda table: table.astype(np.float32),
+        lambda table: table.astype(object),
+    ],
+    ids=["torch", "tensorflow", "list", "batch", "float32", "objects"],
+)
+def test_whatever_numpy_can_read_will_do(made):
+    found = review(lambda n, d: made(right(n, d)), 8, max_len=600)
+    assert found.findings == {}
+
+
+def other_base(base, start=0):
+    return lambda n, d: waves(n, speeds(d, base), start)
+
+
+def rates(change):
+    return lambda n, d: waves(n, change(speeds(d)))
+
+
+def times(factor, added=0):
+    return lambda n, d: right(n, d) * factor + added
+
+
+def cast(kind):
+    return lambda n, d: right(n, d).astype(kind)
+
+
+def changed(rows, factor):
+    """An encoder that is right but for some rows."""
+
+    def encoder(seq_len, d_model):
+        table = right(seq_len, d_model)
+        table[rows] *= factor
+        return table
+
+    return encoder
+
+
+def picked(rows):
+    """An encoder that takes other rows than it should."""
+    return lambda n, d: right(n + 1, d)[rows(np.arange(n))]
+
+
+def ordered(order):
+    return lambda n, d: right(n, d)[:, order]
+
+
+PAIRS = [0, 1, 4, 5, 2, 3, *range(6, 64)]
+
+
+def exchanged(one, other):
+    order = np.arange(64)
+    order[[one, other]] = other, one
+    return ordered(order)
+
+
+def in_float32(seq_len, d_model, start=0):
+    positions = np.arange(start, seq_len + start, dtype=np.float32)
+    step = np.float32(-math.log(10_000) / d_model)
+    rates = np.exp(np.arange(0, d_model, 2, dtype=np.float32) * step)
+    angles = positions[:, None] * rates
+    table = np.zeros((seq_len, d_model), np.float32)
+    table[:, 0::2], table[:, 1::2] = np.sin(angles), np.cos(angles)
+    return table
+
+
+def late_float32(seq_len, d_model):
+    return in_float32(seq_len, d_model, start=1)
+
+
+def rounded_positions(seq_len, d_model):
+    positions = np.arange(seq_len).astype(ml_dtypes.bfloat16).astype(float)
+    return np.concatenate([waves(1, speeds(d_model), p) for p in positions])
+
+
+def overflows(seq_len, d_model):
+    positions = np.arange(seq_len).astype(np.int16)
+    return right(65_536, d_model)[0] * 0 + np.where(
+        positions[:, None] < 0,
+        right(32_769, d_model)[np.abs(positions.astype(int))]
+        * np.tile([-1, 1], d_model // 2),
+        right(32_769, d_model)[np.abs(positions.astype(int))],
+    )
+
+
+def by_column(factor):
+    """Exponents that count columns, each with one of its own."""
+
+    def encoder(seq_len, d_model):
+        exponents = -factor * np.arange(d_model) / d_model
+        angles = np.outer(np.arange(seq_len), 1e4**exponents)
+        even = np.arange(d_model) % 2 == 0
+        return np.where(even, np.sin(angles), np.cos(angles))
+
+    return encoder
+
+
+def fairseq(seq_len, d_model):
+    """Begins at position 2, after the padding index 1."""
+    steps = d_model // 2 - 1
+    rates = 10_000.0 ** (-np.arange(d_model // 2) / steps)
+    angles = np.outer(np.arange(seq_len) + 2, rates)
+    return np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
+
+
+def sines_only(seq_len, d_model):
+    return np.sin(np.outer(np.arange(seq_len), np.repeat(speeds(d_model), 2)))
+
+
+def over_length(seq_len, d_model):
+    return waves(seq_len, speeds(d_model) / seq_len)
+
+
+def reshaped(seq_len, d_model):
+    return right(seq_len, d_model).T.reshape(seq_len, d_model)
+
+
+def random(seq_len, d_model):
+    return np.random.default_rng(0).normal(size=(seq_len, d_model))
+
+
+EVERY = "row length, row 2, rotation, wavelengths, dot products, far row"
+
+
+class Drifts:
+    """A table that is kept, and changed by each call."""
+
+    def __init__(self):
+        self.asked = 0
+
+    def __call__(self, seq_len, d_model):
+        self.asked += 1
+        return right(seq_len, d_model) * (1 + 1e-9 * self.asked)
+
+
+SPEED, LATE = "wavelengths, far row", "row 2, far row"
+MIXED = "row length, rotation, dot products, far row"
+ALL = "row length, rotation, wavelengths, dot products, far row"
+WRONG = [  # an encoder, the checks of the eight that fail, what is said
+    (other_base(5e5), SPEED, "The waves fit base 500000."),
+    (other_base(100.0), SPEED, "base 100: a missing factor 2"),
+    (other_base(1e8), SPEED, "base 100000000: a doubled exponent"),
+    (other_base(1e4 ** (64 / 63)), SPEED, "base 11574: d - 1 for d"),
+    (other_base(math.e**4), SPEED, "base 54.598: log10 for the natural log"),
+    (other_base(1e4, 1), LATE, "Row 0 holds position 1: each row is one pos"),
+    (other_base(1e4, -3), LATE, "each row is 3 positions early"),
+    (fairseq, LATE, "an offset for padding?"),
+    (exchanged(2, 3), "", "Columns 2 and 3 are exchanged"),
+    (exchanged(4, 9), "rotation", "Columns 4 and 9 are exchanged"),
+    (ordered(PAIRS), "", "Pairs 1 and 2 are exchanged"),
+    (ordered(range(63, -1, -1)), "row 2", "The columns run backwards"),
+    (
+        ordered([0, 1, 4, 3, 6, 5, 2, *range(7, 64)]),
+        "rotation",
+        "Columns 2, 4,",
+    ),
+    (times(-1), LATE, "All entries are negated"),
+    (times([-1, 1] * 32), LATE, "The sines are negated"),
+    (times([1, -1] * 32), "far row", "The cosines are negated"),
+    (times([1] * 63 + [-1]), "far row", "Column 63 is negated"),
+    (times(8), "row length, row 2, far row", "by 8, the square root of 64"),
+    (times(0.5, 0.5), ALL.replace(",", ", row 2,", 1), "0.5 and moved by 0.5"),
+    (rates(lambda w: w / 4), f"row 2, {SPEED}", "Positions are divided by 4"),
+    (rates(np.rad2deg), f"row 2, {SPEED}", "degrees are taken for radians"),
+    (rates(lambda w: w[::-1]), "row 2", "The pairs run backwards"),
+    (rates(lambda w: w[0] * w**0), SPEED, "all turn at one speed"),
+    (in_float32, "far row", "Angles are in float32: row 31 is the first that"),
+    (late_float32, LATE, "(counted from 1?). Angles are in float32"),
+    (cast(np.float16), "row length, dot products, far row", "to float16"),
+    (cast(ml_dtypes.bfloat16), ALL, "Entries are rounded to bfloat16"),
+    (rounded_positions, "dot products", "rounded to bfloat16: row 257"),
+    (by_column(1), ALL, "each column has an exponent of its own"),
+    (by_column(2), ALL, "the exponents are twice the column's number"),
+    (sines_only, MIXED, "sines stand in place of the cosines"),
+    (times(np.arange(64) != 9), ALL, "in all rows hold: column 9."),
+    (reshaped, f"{EVERY}, first rows", "rows and columns are mixed"),
+    (random, EVERY, "are they learned or random?"),
+    (changed(slice(0, 1), 0), "row length", "Row 0 is zero"),
+    (changed(slice(600, 32_000), 0), "", "Rows 600 to 31999 are zero"),
+    (
+        changed(slice(600, 610), 0.5),
+        "",
+        "Rows 600 to 609, and no others, hold",
+    ),
+    (picked(lambda n: n % 5000), "far row", "from 5000 on begin with row 0"),
+    (picked(lambda n: np.minimum(n, 4999)), "far row", "all hold row 4999"),
+    (
+        picked(lambda n: n + (n > 999)),
+        "far row",
+        "from 1000 on are one row late",
+    ),
+    (picked(lambda n: n - (n > 999)), "far row", "they are one row early"),
+    (overflows, "far row", "from 32768 on overflow to negative positions"),
+    (
+        over_length,
+        f"row 2, {SPEED}, first rows",
+        "Positions are divided by 64",
+    ),
+    (lambda n, d: right(n, d)[:, None], "batch axis", ""),
+    (lambda n, d: right(n, d)[None, :, None], "batch axis", ""),
+    (lambda n, d: right(n, d)[None, None], "batch axis", ""),
+]
+
+
+@pytest.mark.parametrize(("encoder", "checks", "cause"), WRONG)
+def test_what_is_wrong_is_said(encoder, checks, cause):
+    found = review(encoder, 64).findings
+    names = [check for check in found if check in EIGHT]
+    assert ", ".join(names) == checks
+    assert cause in found.get("every row", "")
+    assert set(found) <= {*EIGHT, "every row"}
+
+
+def test_each_check_alone_finds_some_bug():
+    alone = {checks for _, checks, _ in WRONG if "," not in checks}
+    together = {"row length", "wavelengths", "row 2", "first rows"}
+    assert alone - {""} | together == set(EIGHT)
+
+
+def test_a_table_is_asked_for_again():
+    found = review(Drifts(), 8, max_len=600).findings
+    assert list(found) == ["state"]
+    assert "it gives another row" in found["state"]
+
+
+def test_base_and_start_are_what_is_asked_for():
+    seen = review(other_base(5e5), 64, base=500_000)
+    assert seen.findings == {}
+    assert seen.convention == "paper, interleaved, base 500000"
+    assert review(right, 64, base=500_000).findings
+
+    def from_5(seq_len, d_model):
+        return waves(seq_len, speeds(d_model), start=5)
+
+    assert review(from_5, 64, start=5).findings == {}
+    assert "5 positions late" in review(from_5, 64).findings["every row"]
+    assert (
+        "5 positions early" in review(right, 64, start=5).findings["every row"]
+    )
+
+
+def test_rows_and_digits_are_told():
+    seen = review(changed(slice(600, 32_000), 0), 16)
+    finding, *rest = str(seen).splitlines()
+    assert finding.startswith(
+        "- every row: Rows 600 to 31999 are zero. Row 600 is the first that is"
+        " wrong, in column 1; the worst is off by 1: row "
+    )
+    assert rest == [
+        "Findings: 1. Convention: paper, interleaved.",
+        "Rows: 70000, the first 600 right to 1e-06.",
+    ]
+    (finding,) = seen.details
+    assert (finding.position, finding.column) == (600, 1)
+    assert "the first 70000 right to 0.01." in str(
+        review(in_float32, 16, tolerance=0.01)
+    )
+
+
+def test_errors_are_judged_by_the_tolerance():
+    shifted = changed(slice(5, 6), 1 + 3e-6)
+    assert list(review(shifted, 8).findings) == ["every row"]
+    assert review(shifted, 8, tolerance=1e-5).findings == {}
+    assert review(in_float32, 64, tolerance=0.01).findings == {}
+    assert review(in_float32, 64, max_len=64, tolerance=1e-5).findings == {}
+    half = cast(np.float16)
+    assert review(half, 64, max_len=600, tolerance=1e-3).findings == {}
+
+
+def test_an_unknown_table_is_held_to_what_it_fails_least():
+    seen = review(by_column(2), 8, max_len=600)
+    assert seen.convention == "unknown"
+    assert "Convention: unknown; held to paper, interleaved.\n" in str(seen)
+
+
+def test_a_named_convention_is_told_beside_the_one_seen():
+    def concatenated(seq_len, d_model):
+        return spelled_out(seq_len, d_model, "paper, concatenated")
+
+    told = "Convention: paper, concatenated"
+    assert f"{told}.\n" in str(review(concatenated, 8, max_len=64))
+    named = review(concatenated, 8, max_len=64, convention=CONVENTIONS[0])
+    assert f"{told}; held to paper, interleaved.\n" in str(named)
+    assert "rotation" in named.findings
+
+
+def boom(seq_len, d_model):
+    raise RuntimeError("out of order")
+
+
+def nan_far_out(seq_len, d_model):
+    table = right(seq_len, d_model)
+    table[600:601] = math.nan
+    return table
+
+
+@pytest.mark.parametrize(
+    ("encoder", "said", "rows"),
+    [
+        (boom, "RuntimeError: out of order", 0),
+        (lambda n, d: "a table", "it returns text", 0),
+        (lambda n, d: right(n, d).astype(str), "it returns text", 0),
+        (lambda n, d: None, "it returns None", 0),
+        (lambda n, d: object(), "it returns no numbers, but: object", 0),
+        (lambda n, d: right(n, d).T, "the shape is (8, 3)", 0),
+        (lambda n, d: right(n + 1, d), "the shape is (4, 8)", 0),
+        (lambda n, d: right(n, d) * 1j, "the numbers are complex", 0),
+        (lambda n: right(n, 8), "TypeError", 0),
+        (lambda n, d: exit(0), "SystemExit", 0),
+        (nan_far_out, "NaN or infinity in row 600", 600),
+        (lambda n, d: right(100, d)[:n], "Up to 100 rows", 100),
+        (lambda n, d: right(50_000, d)[:n], "Asked for 70000 rows", 50_000),
+    ],
+)
+def test_an_encoder_that_gives_no_table_is_a_finding(encoder, said, rows):
+    seen = review(encoder, 8)
+    assert said in seen.findings["table"]
+    assert list(seen.findings) == ["table"]
+    assert len(seen.errors) == rows
+    assert (seen.convention == "unknown") == (rows == 0)
+    assert ("Rows:" in str(seen)) == (rows > 0)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"d_model": 0}, "d_model=0: give 1 to 1048576"),
+        ({"d_model": 8.0}, "d_model=8.0: give an integer"),
+        ({"max_len": 63}, "max_len=63: give 64 or more"),
+        ({"max_len": "64"}, "max_len='64': give an integer"),
+        ({"tolerance": -1e-6}, "tolerance=-1e-06: give 0 or more"),
+        ({"tolerance": math.nan}, "tolerance=nan: give 0 or more"),
+        ({"base": 1}, "base=1: give a number above 1"),
+        ({"start": 0.5}, "start=0.5: give an integer"),
+        ({"convention": "best"}, "convention='best': give one of ['paper,"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_named(given, told):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        review(right, **given)
+    assert str(caught.value).startswith(told)
+
+
+def test_wide_tables_are_cut_short_and_it_says_so(monkeypatch):
+    monkeypatch.setattr("posenc_review.tables.ENTRIES", 2**14)
+    seen = review(right, 64)
+    assert len(seen.errors) == 256
+    cut = "Rows: 256 of the 70000 asked for, the first 256 right to 1e-06."
+    assert cut in str(seen)
+    with pytest.raises(ValueError, match=r"d_model=257: give 1 to 256$"):
+        review(right, 257)
+
+
+def test_findings_fit_in_an_assertion():
+    assert "errors" not in repr(Review((), 9, errors=np.zeros(70_000)))
+    assert review(right, 8, max_len=64).findings == {}
