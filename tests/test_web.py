@@ -71,13 +71,13 @@ def test_a_page_folds_answers_and_solutions(small):
 
 def test_a_page_folds_what_jupyterlab_folds(small):
     page = pages.page_of(small[0], pages.Edition(), [])
-    cells = {cell.id: cell for cell in page.cells}
-    for name in ("draw", "figure-a", "slide", "check-1"):
-        assert "hide-input" in tags(cells[name])
-    shown = cells["figure-a"].metadata.mystnb
+    cells = {cell.source.split("\n")[0]: cell for cell in page.cells}
+    for line in ("# Draw folded", "interact(x)", "def check_1(answer): HINT"):
+        assert "hide-input" in tags(cells[line])
+    shown = cells["# Draw folded"].metadata.mystnb
     assert shown["code_prompt_show"] == "Draw folded"
     assert shown["image"]["alt"] == "A teal box."
-    assert cells["answer-1"].outputs == []
+    assert cells["answer_1 = ..."].outputs == []
 
 
 def test_a_page_says_nothing_that_is_for_jupyterlab(small):

@@ -109,6 +109,8 @@ def page_of(
         "^# .+$", f"# {title_of(path, cells)}", cells[0].source, flags=re.M
     )
     notebook.cells = [cells[0], links, *_with_folds(cells)[1:]]
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{number}"  # the same in each build
     return notebook
 
 
