@@ -93,6 +93,18 @@ def test_a_page_links_to_pages_only(small):
     assert "Read the other." in page
 
 
+def test_each_page_says_how_its_notebook_is_run():
+    edition = pages.Edition("a/b", {"01": ("x", "y")}, {"04": ("z", "full/z")})
+    in_browser = pages.how_to_run("01", False, edition)
+    assert re.findall(r"index.html\?path=(.)", in_browser) == ["x", "y"]
+    on_colab = pages.how_to_run("04", True, edition)
+    links = re.findall('/github/a/b/blob/colab/([^"]+)', on_colab)
+    assert links == ["z", "full/z"]
+    neither = pages.how_to_run("04", True, pages.Edition())
+    assert "no browser can run TensorFlow" in neither
+    assert "olab" not in neither
+
+
 def test_the_readme_knows_which_notebooks_need_tensorflow():
     for path in NOTEBOOKS:
         row = rf"\(notebooks/{path.name}\) \|.*\| (no|yes) \|"
