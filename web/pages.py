@@ -33,7 +33,7 @@ PROJECT = WEB.parent
 PICTURE = ".github/binary-and-waves.png"
 KERAS = re.compile(r"^\s*(?:import|from) (?:tensorflow|keras|posenc_layers)")
 ALONG_THE_SERIES = re.compile(r"\[(Previous|Next): ")
-MEGABYTES = 27  # that a first visit loads to run a notebook
+MEGABYTES = 29  # that a first visit loads to run a notebook
 ROOM_TO_WRITE = (
     '<label class="prediction">Your prediction'
     '<textarea rows="2" data-question="{}"></textarea></label>'
@@ -109,6 +109,8 @@ def page_of(
         "^# .+$", f"# {title_of(path, cells)}", cells[0].source, flags=re.M
     )
     notebook.cells = [cells[0], links, *_with_folds(cells)[1:]]
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{number}"  # the same in each build
     return notebook
 
 

@@ -1,6 +1,14 @@
-// Says why nothing happens while Python starts, and when it does not start.
 "use strict";
 
+// The list of files may be minutes old in the browser: a notebook that is
+// newer would not be found. So ask each time whether the list has changed.
+const fetchAsUsual = window.fetch;
+window.fetch = (what, how) => {
+  const isList = String(what.url ?? what).endsWith("/all.json");
+  return fetchAsUsual(what, isList ? { ...how, cache: "no-cache" } : how);
+};
+
+// Says why nothing happens while Python starts, and when it does not start.
 const STARTING =
   "Python is starting in your browser. The first time, this takes about " +
   "half a minute. You can read on, or run cells: they wait.";
