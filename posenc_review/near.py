@@ -144,9 +144,7 @@ def look_near(matrices: np.ndarray, asked: Asked, near: float) -> NearLook:
     return NearLook(findings, seen, convention, even)
 
 
-def gathered(
-    seen: Pairs, turning: Turning, asked: Asked
-) -> RotaryConvention:
+def gathered(seen: Pairs, turning: Turning, asked: Asked) -> RotaryConvention:
     """Gather what the function follows."""
     name = layout_name(seen.layout)
     if seen.shuffle.written:
