@@ -91,7 +91,7 @@ def test_pytest_compares_figures_and_alt_texts(pytester):
     run.assert_outcomes(failed=red, passed=len(names) - red)
     store = "uv run tools/store_notebooks.py notebooks/small.ipynb"
     said = run.stdout.str()
-    assert said.count(store) == red
+    assert said.count(store) >= red  # where CI is set, pytest says it twice
     assert "alt text: Another one." in said
     if plugin.COMPARE:
         assert "The figure of moved differs" in said
