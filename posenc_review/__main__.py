@@ -10,6 +10,7 @@ import json
 import sys
 from contextlib import redirect_stdout
 from pkgutil import resolve_name
+from types import ModuleType
 
 from . import CONVENTIONS, review, review_rotary
 from .asked import LAYOUTS
@@ -66,8 +67,12 @@ def find(target: str) -> object:
     try:
         found = resolve_name(target)
     except ModuleNotFoundError as error:
-        hint = "; leave out .py" if ".py:" in target else ""
+        hint = "; it is looked for in this folder and on PYTHONPATH"
+        if ".py:" in target:
+            hint = "; leave out .py"
         raise ModuleNotFoundError(f"{error}{hint}") from None
+    if isinstance(found, ModuleType):
+        raise TypeError(f"{target} is a module: give package.module:function")
     if not callable(found):
         raise TypeError(f"{target} is of {type(found)}, no function")
     return found

@@ -115,7 +115,8 @@ def test_what_is_found_is_printed(run, words, status, said):
     ("words", "said"),
     [
         ("mine:nobody", "has no attribute 'nobody'"),
-        ("yours:good", "No module named 'yours'"),
+        ("yours:good", "No module named 'yours'; it is looked for in"),
+        ("mine", "mine is a module: give package.module:function"),
         ("mine.py:good", "leave out .py"),
         ("mine:NUMBER", "mine:NUMBER is of <class 'int'>, no function\n"),
         ("mine:good --width 0", "error: d_model=0: give"),
