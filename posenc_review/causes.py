@@ -150,8 +150,6 @@ def moved_columns(table: np.ndarray, asked: Asked) -> Cause | None:
     if len(negated):
         verb = "is" if len(negated) == 1 else "are"
         words.append(f"{waves_named(negated, asked)} {verb} negated")
-    if not words:
-        return None
     said = ", and ".join(words) + "."
     return Cause(said, column=int([*moved, *negated][0]))
 
@@ -369,11 +367,6 @@ VARIANTS = (
         lambda p, k, d, base: p * base ** (2 * k / d),
     ),
     Variant(
-        "the position is inside the power",
-        lambda p, k, d, base: (p / base) ** (2 * k / d),
-        lambda p, k, d, base: (p / base) ** (2 * k / d),
-    ),
-    Variant(
         "the angles are laid out concatenated, the waves interleaved",
         lambda p, k, d, base: usual_angle(p, 2 * k % (d // 2), d, base),
         lambda p, k, d, base: usual_angle(p, (2 * k + 1) % (d // 2), d, base),
@@ -498,7 +491,6 @@ def rows_from(table, asked, errors, tolerance) -> Cause | None:
             len(some), first - 1
         ),
         "begin with row 0 again: wrapped there": some - first,
-        "begin with row 1 again: wrapped there": some - first + 1,
         "overflow to negative positions": some - 2 * first,
         "are one row late": some + 1,
         "repeat a row: they are one row early": some - 1,

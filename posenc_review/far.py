@@ -107,7 +107,7 @@ def look_far(
     ideal = model_of(hands, plan, max(1e-5, 4 * near, 4 * plan.scatter), slack)
     model, rounded = with_rounding(ideal, model, seen)
     right = model.right(*seen) & np.isfinite(seen.hands).all(axis=(1, 2))
-    if not right.all():
+    if probe is not None and not right.all():
         findings.append(wrong_from(probe, model, seen, right))
     last = int(seen.positions[-1])
     return FarLook(findings + rounded, digits(model, seen, right), last)
@@ -244,7 +244,7 @@ def rounded_to(best: Model, ideal: Model) -> Finding:
 
 
 def wrong_from(
-    probe: Probe | None, model: Model, seen: Seen, right: np.ndarray
+    probe: Probe, model: Model, seen: Seen, right: np.ndarray
 ) -> Finding:
     """Name the first wrong position, and what is made of it."""
     bad = int(seen.positions[~right][0])
@@ -256,12 +256,8 @@ def wrong_from(
             np.isfinite(hands).all() and model.right([position], hands)
         )
 
-    if probe is None:
-        first = bad
-        hands = seen.hands[[first, min(first + 5, len(seen.hands) - 1)]]
-    else:
-        first = first_where(is_wrong, good, bad)
-        hands = np.concatenate([probe.alone(first), probe.alone(first + 5)])
+    first = first_where(is_wrong, good, bad)
+    hands = np.concatenate([probe.alone(first), probe.alone(first + 5)])
     words = what_happens(model, first, hands)
     off = np.abs(hands[0] - model.hands([first])[0])
     pair = int(np.nan_to_num(off).max(axis=1).argmax())
@@ -288,7 +284,6 @@ def what_happens(model: Model, first: int, hands: np.ndarray) -> str:
     taken_for = {
         f"are turned as {first - 1}: clipped there": (first - 1, first - 1),
         "are counted from 0 again: wrapped there": (0, 5),
-        "are counted from 1 again: wrapped there": (1, 6),
         "are left as they were": (0, 0),
         f"overflow to negative ones, from -{first}": (-first, 5 - first),
         "come one late: each is turned as the next": (first + 1, first + 6),

@@ -151,7 +151,7 @@ def layout_of(partner: np.ndarray) -> Layout:
 
 def block_start(turning: np.ndarray, distance: int, width: int) -> int:
     """Return where a block of two halves begins that holds the columns."""
-    for start in (0, width - 2 * distance, int(turning[0])):
+    for start in (0, width - 2 * distance):
         if start <= turning[0] and turning[-1] < start + 2 * distance:
             return start
     return int(turning[0])

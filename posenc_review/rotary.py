@@ -114,7 +114,10 @@ def review_rotary(
     try:
         found = look(Rotation(rotate, width), asked, max_len, tolerance)
     except NoAnswerError as trouble:
-        words = f"Asked for a few positions from 0 on, it fails: {trouble}."
+        words = (
+            f"Asked for a few positions from 0 on, it fails: {trouble}. If it"
+            " makes a table, leave out --rotary."
+        )
         found = RotaryReview((Finding("result", words),))
     return replace(found, asked=str(settings) if settings else "")
 

@@ -138,16 +138,13 @@ def row_2(tables: Tables) -> Finding | None:
     """Ask whether the first sine of row 2 is sin 2, whatever the width."""
     columns = columns_of(tables.asked.d_model, tables.asked.convention)
     position = tables.asked.start + 2
-    if not len(columns.sines):  # width 1, cosine first
-        return None
-    column = int(columns.sines[0])
-    seen = tables.table(3)[2, column]
+    seen = tables.table(3)[2, columns.sines[:1]]
     if not len(tables.off(seen, np.sin(position))):
         return None
     words = (
         f"The first sine of row 2 should be sin {position}, which is"
         f" {plain(np.sin(position), 4)}, whatever the width; it is"
-        f" {plain(seen, 4)}."
+        f" {plain(seen[0], 4)}."
     )
     return Finding("row 2", words, position=2)
 
@@ -240,10 +237,7 @@ def batch_axis(tables: Tables) -> Finding | None:
     """Ask whether each sentence of a batch is given the same encoding."""
     table, width = tables.ask(4), tables.asked.d_model
     due = np.zeros((4, 4, width))
-    try:
-        batch = due + table
-    except ValueError:
-        batch = np.zeros(0)
+    batch = due + table
     if batch.shape == due.shape and not len(tables.off(batch[0], batch[-1])):
         return None
     words = (
@@ -387,6 +381,8 @@ def ask_for_tables(ask: Callable, most: int) -> tuple[int, list[Finding]]:
     if not trouble:
         return longest, []
     words = f"Asked for {rows} rows: {trouble}."
+    if not longest:
+        words += " If it is a rotary function, --rotary is missing."
     if longest < SHORT:
         return longest, [Finding("table", words)]
     longest = (
@@ -454,10 +450,8 @@ def every_row(
     tables: Tables, errors: np.ndarray, causes: list[Cause]
 ) -> Finding:
     """Say why rows are wrong, which is the first, and by how much."""
-    row, worst = (
-        int(np.argmax(errors > tables.tolerance)),
-        int(errors.argmax()),
-    )
+    row = int(np.argmax(errors > tables.tolerance))
+    worst = int(errors.argmax())
     rows = tables.table(tables.rows)[[row, worst]]
     off = np.abs(rows - tables.asked.rows([row, worst]))
     column = int(off[0].argmax())

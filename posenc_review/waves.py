@@ -204,15 +204,12 @@ def scaled_by(
     spread = max(PLAIN, 4 * near)
     if abs(start - 1) <= spread:
         return 1.0, ()
-    step = base ** (1 / steps)
     causes = {
         np.pi / 180: "degrees are taken for radians",
         180 / np.pi: "radians are taken for degrees",
         1 / (2 * np.pi): "angles are multiplied by 2 pi",
         2 * np.pi: "angles are divided by 2 pi",
-        step: "exponents begin with pair 1 instead of 0",
-        step**0.5: "exponents are half a pair too large",
-        1 / step: "exponents begin with pair -1 instead of 0",
+        base ** (1 / steps): "exponents begin with pair 1 instead of 0",
         0.5: "positions count twice",
     }
     words = f"Pair 0 turns by {plain(start)} per position, not by 1"
@@ -246,9 +243,7 @@ def parts_of(
     exact = speeds.copy()
     exact[fast] = plan[fast]
     exact[slow] = plan[slow] / factor
-    said = []
-    if len(fast):
-        said.append(f"pairs {listed(fast)} as base {plain(base)} has them")
+    said = [f"pairs {listed(fast)} as base {plain(base)} has them"]
     if len(between):
         said.append(f"{listed(between)} between")
     said.append(f"{listed(slow)} divided by {plain(factor)}")
@@ -332,9 +327,7 @@ def suggestion(
             usual ** (width / (width - 1)): "d - 1 for d in the exponent",
             usual
             ** (width / max(1, width - 2)): "d - 2 for d in the exponent",
-            usual ** (width / (width + 2)): "d + 2 for d in the exponent",
             np.exp(np.log10(usual)): "log10 for the natural logarithm",
-            np.exp(np.log2(usual)): "log2 for the natural logarithm",
         }
         for factor in (2, 4, 8, 16, 32):
             larger = usual * factor ** (width / max(1, width - 2))
