@@ -163,9 +163,10 @@ def repeated_columns(table: np.ndarray, asked: Asked) -> Cause | None:
     if not len(moved):
         return None
     column = int(moved[0])
+    verb = "holds" if len(moved) == 1 else "hold"
     words = (
-        f"{waves_named(moved, asked)} hold what others should: column {column}"
-        f" that of {places.order[column]}."
+        f"{waves_named(moved, asked)} {verb} what others should: column"
+        f" {column} that of {places.order[column]}."
     )
     return Cause(words, column=column)
 

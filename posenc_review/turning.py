@@ -370,8 +370,8 @@ def lengths(
 
 def known_factor(factor: float, width: int) -> str:
     """Say where a factor of lengths is known from, or nothing."""
-    scaling = round(np.exp(10 * (min(factor, 2) - 1)))
-    if scaling > 1 and abs(0.1 * np.log(scaling) + 1 - factor) < 1e-4:
+    scaling = round(np.exp(10 * (min(factor, 1.5) - 1)))
+    if 1 < scaling <= 64 and abs(0.1 * np.log(scaling) + 1 - factor) < 1e-4:
         return f", YaRN's attention factor for scaling by {scaling}"
     if abs(factor / width**0.5 - 1) < 1e-3:
         return f", the square root of {width} columns"

@@ -53,6 +53,14 @@ QUARTER = {"rope_theta": 1e6, "partial_rotary_factor": 0.25}
             "linear",
             rates(64, 5e5) / 4,
         ),
+        (HEAD | {"rotary_pct": 0.3}, 64, 1e4, "default", rates(18)),
+        (
+            new(rope_type="proportional", factor=4, **QUARTER),
+            64,
+            1e6,
+            "proportional",
+            rates(64, 1e6)[:8] / 4,
+        ),
         (HEAD | {"head_dim": 128}, 128, 1e4, "default", rates(128)),
         (HEAD | {"qk_rope_head_dim": 32}, 32, 1e4, "default", rates(32)),
         (
@@ -78,7 +86,7 @@ def test_what_a_config_asks_for(config, width, base, scaling, expected):
     read = read_config(config)
     assert (read.width, read.base) == (width, base)
     assert (read.scaling, read.length) == (scaling, 1)
-    assert read.factor == (4 if scaling == "linear" else 1)
+    assert read.factor == (4 if "'factor': 4" in str(config) else 1)
     assert read.columns == 2 * len(expected)
     np.testing.assert_allclose(read.speeds, expected, rtol=1e-12)
 
@@ -127,6 +135,9 @@ def test_yarn_leaves_fast_pairs_and_divides_slow_ones():
     whole = {"type": "yarn", "truncate": False, **YARN}
     untruncated = read_config(HEAD | {"rope_scaling": whole})
     assert untruncated.speeds[11] != pytest.approx(read.speeds[11], rel=1e-3)
+    at_once = whole | {"beta_fast": 8, "beta_slow": 8}
+    stepped = read_config(HEAD | {"rope_scaling": at_once}).speeds
+    np.testing.assert_allclose(rates(64) / stepped, [1] * 16 + [4] * 16)
 
 
 def test_the_factor_may_follow_from_the_lengths():
@@ -140,6 +151,13 @@ GEMMA3 = HEAD | {
     "rope_local_base_freq": 1e4,
     "rope_scaling": {"rope_type": "linear", "factor": 8.0},
 }
+MODERN = {
+    "n_embd": 512,
+    "num_attention_heads": 8,
+    "local_rope_theta": 1e4,
+    "global_rope_theta": 1e6,
+    "rope_scaling": LINEAR | {"factor": 8.0},
+}
 GEMMA4 = HEAD | {
     "rope_parameters": {
         "full_attention": {"rope_type": "linear", "factor": 8.0},
@@ -149,7 +167,7 @@ GEMMA4 = HEAD | {
 }
 
 
-@pytest.mark.parametrize("config", [GEMMA3, GEMMA4])
+@pytest.mark.parametrize("config", [GEMMA3, GEMMA4, MODERN])
 def test_layers_choose_a_set(config):
     full = read_config(config, "full_attention")
     assert (full.base, full.scaling, full.factor) == (1e6, "linear", 8)
@@ -173,6 +191,7 @@ def test_layers_choose_a_set(config):
         (HEAD | {"rope_scaling": {"type": "linear"}}, "'factor' of the scal"),
         (HEAD | {"rope_scaling": {"type": "yarn"}}, "original_max_position"),
         ({"rope_theta": 1e4}, "the config gives no head_dim: give a width"),
+        ({"hidden_size": 512}, "the config gives no head_dim: give a width"),
     ],
 )
 def test_what_a_config_lacks_is_named(config, told):
@@ -183,6 +202,8 @@ def test_what_a_config_lacks_is_named(config, told):
 def test_only_one_set_has_no_names():
     with pytest.raises(ValueError, match="the config has only one set"):
         read_config(HEAD, "full_attention")
+    one = {"full_attention": {"rope_theta": 5e5}}
+    assert read_config(HEAD | {"rope_parameters": one}).base == 5e5
 
 
 def test_a_file_is_read_and_a_width_may_be_given(tmp_path):

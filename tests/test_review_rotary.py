@@ -140,6 +140,8 @@ def yarn(length=YARN_LENGTH):
 
 
 PARTS = "pairs 0 to 14 as base 500000 has them, 15 to 17 between, 18 to 31"
+PART = "half, partial, 16 of 64 columns"
+LINEAR = {"rope_type": "linear", "factor": 4}
 RIGHT = [
     (rotary(), {}, "half, base 10000"),
     (rotary(layout="interleaved"), {}, "interleaved, base 10000"),
@@ -151,6 +153,20 @@ RIGHT = [
     (rotary(41_829.3), {}, "half, base 41829"),
     (rotary(100.0), {}, "half, base 100"),
     (rotary(divide=4), {}, "half, base 10000, linear, by 4"),
+    (
+        rotary(divide=4),
+        {"config": {"head_dim": 64, "rope_scaling": LINEAR}},
+        "half, base 10000, linear, by 4",
+    ),
+    (rotary(part=16, head=True), {}, f"{PART}, proportional, base 10000"),
+    (
+        rotary(5e5, turns=lambda w: w / np.where(w > 1e-2, 1, 16)),
+        {},
+        "half, base 500000, by parts (pairs 0 to 11 as base 500000 has them,"
+        " 12 to 31 divided by 16)",
+    ),
+    (rotary(part=16, start=8), {}, f"{PART}, from column 8, base 10000"),
+    (rotary(part=16, start=48), {}, f"{PART}, from column 48, base 10000"),
     (rotary(part=16), {}, "half, partial, 16 of 64 columns, base 10000"),
     (
         rotary(layout="interleaved", part=32, start=32),
@@ -296,7 +312,9 @@ def all_in(kind):
 
 
 def longer(pair, factor):
-    long = np.where(np.arange(64) % 32 == pair, factor, 1)
+    long = np.ones((2, 32))
+    long[:, pair] = factor
+    long = long.ravel()
     return lambda x, p: rotary()(x, p) * long
 
 
@@ -326,6 +344,10 @@ def first_row_only(x, positions):
     return np.concatenate([rotary()(x[:1], positions[:1]), x[1:]])
 
 
+def last_row_only(x, positions):
+    return np.concatenate([x[:-1], rotary()(x[-1:], positions[-1:])])
+
+
 def dynamic(x, positions):
     """The base grows with the largest position of the call."""
     growth = max(1.0, 4 * (positions.max() + 1) / 4096 - 3)
@@ -347,6 +369,8 @@ class Remembers:
             positions = self.kept.setdefault(positions.shape, positions.copy())
         elif self.what == "count":
             positions = positions + self.asked // 20
+        elif self.what == "once" and self.asked > 1:
+            raise RuntimeError("only once")
         elif self.what == "dropout":
             random = np.random.default_rng(self.asked)
             x = x * (random.random(x.shape) > 0.1)
@@ -381,7 +405,16 @@ WRONG = [  # a function; the finding's name, and what it should say
     (by_matrix(lambda c, s: (c, -s, 0, 0)), "pairs: second column is lost"),
     (by_matrix(lambda c, s: (c, -s, c, -s)), "pairs: computed like the first"),
     (by_matrix(lambda c, s: (s, c, s, c)), "pairs: computed like the second"),
+    (by_matrix(lambda c, s: (0, 0, s, c)), "pairs: the first column is lost"),
     (overwritten, "pairs: the second column is computed from one already"),
+    (
+        by_matrix(lambda c, s: (c - s * s, -s * c, s, c)),
+        "pairs: the first column is computed from one already overwritten",
+    ),
+    (
+        by_columns("half", np.r_[speeds(64), speeds(64, 9000.0)]),
+        "layout: Angles differ within a pair: columns 31 and 63",
+    ),
     (lambda x, p: x, "pairs: Nothing turns"),
     (lambda x, p: x @ HADAMARD, "pairs: mixed with more than one other"),
     (by_columns("half", np.repeat(speeds(64), 2)), "layout: interleaved: col"),
@@ -394,12 +427,21 @@ WRONG = [  # a function; the finding's name, and what it should say
     (rest_first, "position 0: of the result is column 32 of x"),
     (rest_lost, "lengths: Columns 32 to 63 do not turn"),
     (rotary(places=lambda p: p + 1), "position 0: as position 1 should be"),
+    (rotary(places=lambda p: p + 1), "position 0: 1 as 2, and so on"),
     (rotary(length=-1), "position 0: Position 0 negates x"),
+    (rotary(angles=lambda a: a + 0.5), "position 0: turns each pair by 0.5"),
+    (
+        rotary(angles=lambda a: a + np.linspace(0, 1, 32) ** 2),
+        "position 0: Position 0 turns pair 31 by 1.",
+    ),
     (rotary(turns=put(5, 0)), "pair: Pair 5 (columns 5, 37) stands still"),
     (rotary(layout="interleaved", turns=put(31, 0)), "pair: (columns 62, 63)"),
     (rotary(turns=exchange(3, 9)), "pair: Pairs 3 and 9 are exchanged"),
-    (rotary(turns=against(7)), "pair: Against the others turn: pair 7"),
-    (rotary(turns=put(4, 0.6)), "pair: Pair 4 turns by 0.6 per position"),
+    (rotary(turns=against(7)), "pair: Against the others turn: pair 7."),
+    (
+        rotary(turns=put(4, 0.6)),
+        "pair: Pair 4 turns by 0.6 per position instead of 0.3162.",
+    ),
     (rotary(turns=np.trunc), "pair: whole numbers"),
     (rotary(turns=np.ones_like), "speeds: Pairs all turn at one speed"),
     (rotary(turns=lambda w: w[np.arange(32) // 2 * 2]), "speeds: two by two"),
@@ -407,6 +449,8 @@ WRONG = [  # a function; the finding's name, and what it should say
     (rotary(angles=np.rad2deg), "speeds: degrees are taken for radians"),
     (rotary(angles=np.deg2rad), "speeds: radians are taken for degrees"),
     (rotary(divide=0.5), "speeds: positions count twice"),
+    (rotary(divide=2 * np.pi), "speeds: angles are divided by 2 pi"),
+    (rotary(angles=lambda a: 2 * np.pi * a), "speeds: multiplied by 2 pi"),
     (rotary(divide=0.3), "speeds: turns by 3.33333 per position, not by 1."),
     (rotary(turns=lambda w: w * w[1]), "speeds: exponents begin with pair 1"),
     (rotary(turns=slow_the_fast), "speeds: by parts is for the slow"),
@@ -414,24 +458,33 @@ WRONG = [  # a function; the finding's name, and what it should say
         rotary(turns=lambda w: np.linspace(1, 1e-4, 32)),
         "speeds: no single base",
     ),
-    (with_angles(lambda p, w: p**2 * w), "scores: by 1, 3, "),
+    (
+        with_angles(lambda p, w: p**2 * w),
+        "scores: from position 0 to 3, pair 0 turns by 1, 3, -1.28.",
+    ),
     (
         by_matrix(lambda c, s: (c, -s[..., ::-1], s[..., ::-1], c)),
-        "layout: Cos",
+        "layout: Cosines and sines are of different angles: in pair 0 of 1 and"
+        " 0.0001334 per position.",
     ),
     (rotary(length=8), "lengths: by 8, the square root of 64"),
     (rotary(length=0.125), "lengths: by 0.125, 1 over the square root"),
     (rotary(length=YARN_LENGTH), "lengths: attention factor for scaling by 4"),
-    (longer(3, 2), "lengths: by 2 in pair 3"),
-    (shrinking(0.99), "lengths: change with the position"),
-    (shrinking(0.9999999), "far: lengths change, by 0.99"),
+    (longer(3, 2), "lengths: by 2 in pair 3."),
+    (rotary(length=2), "lengths: Lengths change by 2."),
+    (longer(slice(3, 5), 2), "lengths: by 2 in pairs 3, 4."),
+    (shrinking(0.99), "lengths: in pair 0 by 0.99 at position 1."),
+    (shrinking(0.9999999), "far: 1025 on lengths change, by 0.9999 there."),
     (rotary(places=bfloat16), "digits: rounded to bfloat16: position 257"),
     (rotary(places=float16), "digits: rounded to float16: position 2049"),
     (rotary(angles=bfloat16), "digits: Angles are rounded to bfloat16"),
     (rotary(turns=float16), "digits: Speeds are rounded to float16"),
-    (rotary(turns=roughly), "digits: Speeds miss those of the base"),
+    (rotary(turns=roughly), "digits: to 16 bits: by up to 0.3 %, in pair 16."),
     (all_in(bfloat16), "digits: Speeds, positions and angles are rounded"),
-    (rotary(waves=float16), "digits: the result, are rounded to float16"),
+    (
+        rotary(waves=float16),
+        "digits: the result, are rounded to float16: by up to 0.00024.",
+    ),
     (
         rotary(places=lambda p: np.minimum(p, 2047)),
         "far: from 2048 on are tur",
@@ -449,21 +502,31 @@ WRONG = [  # a function; the finding's name, and what it should say
     (rotary(places=lambda p: p - (p >= 700)), "far: from 700 on come one ear"),
     (rotary(places=lambda p: np.where(p < 5000, p, 0)), "far: left as they"),
     (rotary(places=lambda p: np.arange(3000)[p]), "far: Position 3000 is the"),
+    (
+        rotary(places=lambda p: np.r_[np.arange(2997), 9, 9, 9][p]),
+        "far: Position 2997 is the first that is turned wrongly, by 2 in pair",
+    ),
     (rotary(places=lambda p: np.arange(30)[p]), "far: Position 30 is the fir"),
     (beyond(5000, math.nan), "far: From position 5000 on there is NaN"),
     (beyond(12, math.nan), "far: From position 12 on it gives NaN"),
     (beyond(5000, 0), "far: From position 5000 on the result is zero"),
-    (rotary(angles=lambda a: a % 6.28), "far: Position 7 is the first that"),
-    (fails_in_company, "far: and alone they do not"),
+    (
+        rotary(angles=lambda a: a % 6.28),
+        "far: Position 7 is the first that is turned wrongly, by 0.0032 in",
+    ),
+    (
+        fails_in_company,
+        "far: Positions 257 to 512 fail in a call with positions 0 to 3, and",
+    ),
     (takes(lambda p: np.arange(p.shape[1])), "positions: ignored"),
     (takes(lambda p: p - p[:, :1]), "positions: from the first of their row"),
     (
         takes(lambda p: p[:, :1] + np.arange(p.shape[1])),
-        "positions: Only the f",
+        "positions: 9 is turned as 4.",
     ),
     (
         takes(lambda p: p[0, 0] + np.arange(p.shape[1])),
-        "positions: very first",
+        "positions: very first position of the batch is read",
     ),
     (takes(lambda p: p[:1]), "positions: first row of the batch are taken"),
     (takes(lambda p: p[-1:]), "positions: last row of the batch are taken"),
@@ -474,16 +537,27 @@ WRONG = [  # a function; the finding's name, and what it should say
         takes(lambda p: p[:, :1]),
         "positions: The first position of a row",
     ),
-    (takes(lambda p: np.minimum(p, p.shape[1] - 1)), "positions: are clipped"),
+    (
+        takes(lambda p: np.minimum(p, p.shape[1] - 1)),
+        "positions: clipped to the number of tokens in the call: in a call of one row that begins at 20, 20 is turned as 4.",
+    ),
     (takes(lambda p: p % p.shape[1]), "positions: begin again at the number"),
     (
         takes(lambda p: p.shape[1] - 1 - p),
-        "positions: from the end of the call",
+        "positions: end of the call: in a call of one row from 0 on.",
     ),
-    (takes(lambda p: p / p.shape[1]), "positions: divided by the number of"),
+    (
+        takes(lambda p: p / p.shape[1]),
+        "positions: number of tokens in the call: in a call of one row from 0 on.",
+    ),
     (
         takes(lambda p: p * (p.shape[1] > 1)),
         "positions: one token, 7 is turned",
+    ),
+    (
+        takes(lambda p: np.sort(p) if len(p) > 1 else p - p[:, :1]),
+        "positions: from the first of their row: in a call of one row that"
+        " begins at 20, 20 is turned as 0. Positions are ignored",
     ),
     (
         takes(lambda p: np.arange(p.shape[1])[p]),
@@ -492,11 +566,13 @@ WRONG = [  # a function; the finding's name, and what it should say
     (takes(lambda p: p // 4), "positions: 0 to 3 are turned alike"),
     (one_row_only, "batch: A batch of two rows fails"),
     (first_row_only, "batch: Row 1 of a batch"),
+    (last_row_only, "batch: Row 0 of a batch"),
     (dynamic, "company: beside 4096 or more"),
     (Remembers("first call"), "far: Positions from 4 on are turned as 3"),
     (Remembers("length"), "state: Positions of an earlier call"),
     (Remembers("count"), "state: after all others"),
     (Remembers("dropout"), "state: asked twice"),
+    (Remembers("once"), "state: asked twice, fail: RuntimeError: only once."),
     (in_place, "input: x is changed in place"),
     (positions_in_place, "input: positions is changed in place"),
     (lambda x, p: x + np.sin(p[..., None]), "linear: something is added"),
@@ -514,7 +590,15 @@ WRONG = [  # a function; the finding's name, and what it should say
     (lambda x, p: None, "result: it returns None"),
     (lambda x, p: exit(3), "result: SystemExit"),
     (lambda x: x, "result: TypeError"),
+    (lambda x: x, "result: were given. If it makes a table, leave out --rot"),
 ]
+
+
+PLACES = {
+    "position": "(from|positions?|beside|to|20,|9,|token,|own,|rows,|on,)",
+    "pair": "pairs?",
+    "column": "columns?",
+}
 
 
 @pytest.mark.parametrize(
@@ -533,12 +617,14 @@ def test_what_is_wrong_is_said(rotate, expected):
         allowed |= {"positions", "state", "company", "position 0"}
     assert set(found.findings) <= allowed
     for finding in found.details:  # a place that is given is named
-        for place in (finding.position, finding.pair, finding.column):
+        for name, before in PLACES.items():
+            place = getattr(finding, name)
             if place is not None:
-                assert re.search(rf"\b{place}\b", finding.words)
+                assert re.search(rf"(?i){before} {place}\b", finding.words)
 
 
 PARTIAL = {"head_dim": 64, "rope_theta": 1e4, "partial_rotary_factor": 0.5}
+PROPORTIONAL = PARTIAL | {"rope_scaling": {"rope_type": "proportional"}}
 HELD = {
     # name: function, what it is held to, the finding and what it should say
     "another base": (
@@ -555,6 +641,27 @@ HELD = {
         rotary(),
         {"layout": "interleaved"},
         "layout: Pairs are half, where interleaved is asked for",
+    ),
+    "no cause": (
+        rotary(41_829.3),
+        {"base": 10_000},
+        "base: The base is 41829.3, where 10000 is asked for.",
+    ),
+    "written as read": (
+        rotary(layout="interleaved"),
+        {"layout": "interleaved, written as half"},
+        "position 0: Columns are written as they were read, not as is asked",
+    ),
+    "parts for none": (
+        llama3(),
+        {"config": {"head_dim": 64, "rope_theta": 500_000}},
+        "scaling: is by parts, where the config asks for none.",
+    ),
+    "exponents of the part": (
+        rotary(part=32),
+        {"config": PROPORTIONAL},
+        "scaling: The exponents count the part's columns, where the config"
+        " asks for the whole head's.",
     ),
     "the default base": (
         rotary(),
@@ -574,7 +681,8 @@ HELD = {
     "another factor": (
         llama3(factor=32),
         {"config": LLAMA},
-        "scaling: Pairs 15 to 31 turn by other angles",
+        "scaling: Pairs 15 to 31 turn by other angles than the config asks for:"
+        " pair 18 by",
     ),
     "no attention factor": (
         yarn(1.0),
@@ -634,9 +742,24 @@ def test_digits_are_told_and_float32_is_no_finding():
     assert "Results in bfloat16." in str(tolerant)
 
 
-def test_a_base_suggests_a_cause():
-    (note,) = review_rotary(rotary(1e4 ** (64 / 63))).notes
-    assert note.startswith("base 11574.2 suggests d - 1 for d")
+@pytest.mark.parametrize(
+    ("base", "cause"),
+    [
+        (1e4 ** (64 / 63), "11574.2 suggests d - 1 for d in the exponent (of"),
+        (1e4 ** (64 / 62), "13459.7 suggests d - 2 for d in the exponent (of"),
+        (150_000**2, "a doubled exponent (of base 150000)."),
+        (1e7**0.5, "3162.28 suggests a missing factor 2 in the exponent"),
+        (5e6**0.5, "2236.07 suggests a missing factor 2 in the exponent"),
+        (math.exp(math.log10(5e5)), "log10 for the natural logarithm (of"),
+        *[
+            (1e4 * factor ** (64 / 62), f"NTK-aware scaling by {factor} (of")
+            for factor in (2, 4, 8, 16, 32)
+        ],
+    ],
+)
+def test_a_base_suggests_a_cause(base, cause):
+    (note,) = review_rotary(rotary(base)).notes
+    assert cause in note
     assert review_rotary(rotary(5e5)).notes == ()
 
 
