@@ -317,7 +317,7 @@ def test_answer_in_another_form_or_near_it_is_told(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_finding_holds_for_other_seeds(model_names, scheme, seed):
     model = model_names["train"](scheme, seed)

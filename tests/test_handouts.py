@@ -236,6 +236,7 @@ THIN = '<mspace width="0.167em"/>'
         (r"a\!b", "<mi>a</mi><mi>b</mi>"),
         ("a / b", '<mi>a</mi><mo lspace="0" rspace="0">/</mo><mi>b</mi>'),
         (r"2 \sin x", f"<mn>2</mn>{THIN}<mi>sin</mi>{THIN}<mi>x</mi>"),
+        ("a + |b|", '<mo stretchy="false" lspace="0" rspace="0">&#x0007C;'),
         (r"\sin (x)", "<mrow><mi>sin</mi><mo"),
         (r"\sin^2 x", "<msup><mi>sin</mi><mn>2</mn></msup>"),
         (r"\mathrm{i}", '<mi mathvariant="normal">&#x00069;</mi>'),

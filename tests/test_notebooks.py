@@ -137,8 +137,13 @@ def test_folded_cells_begin_with_a_line_that_names_them(notebook):
 def test_cells_are_short_and_end_in_no_semicolon(notebook):
     for cell in code(notebook):
         lines = [line for line in cell.source.splitlines() if line.strip()]
-        assert 0 < len(lines) <= LINES_OF_A_CELL, cell.id
-        assert not lines[-1].rstrip().endswith(";"), cell.id
+        assert 0 < len(lines) <= LINES_OF_A_CELL, (
+            f"{cell.id} has {len(lines)} lines of code; one to "
+            f"{LINES_OF_A_CELL} are wanted"
+        )
+        assert not lines[-1].rstrip().endswith(";"), (
+            f"{cell.id}: take the ; from the end of {lines[-1]}"
+        )
 
 
 def test_every_figure_has_alt_text_and_a_numbered_caption(notebook):
@@ -183,7 +188,8 @@ def test_headings_are_in_order(notebook):
 
 def test_sections_are_numbered_without_a_gap(notebook):
     numbers = sections(notebook)
-    assert numbers == list(range(1, len(numbers) + 1))
+    in_order = numbers == list(range(1, len(numbers) + 1))
+    assert in_order, f"number the sections anew, they are {numbers}"
 
 
 def before_the_sources(notebook):
@@ -284,7 +290,9 @@ def test_previous_and_next_are_linked_at_both_ends(notebook, path):
     for end in (beginning, notebook.cells[-1].source):
         for neighbor, word in neighbors:
             link = rf"\[{word}: [^]]+\]\({re.escape(neighbor.name)}\)"
-            assert re.search(link, end), f"no link [{word}: ...]({neighbor})"
+            assert re.search(link, end), (
+                f"no link [{word}: ...]({neighbor.name})"
+            )
 
 
 def test_is_small(path):
@@ -299,4 +307,5 @@ def test_readme_lists_exactly_the_notebooks_there_are():
         title = f"{path.name[:2]} {text.splitlines()[0].removeprefix('# ')}"
         minutes = re.search(r"(\d+) minutes", text)[1]
         told.append((title, path.name, minutes))
-    assert [row[:3] for row in listed_in_readme()] == told
+    listed = [row[:3] for row in listed_in_readme()]
+    assert listed == told, "README.md, table of notebooks"

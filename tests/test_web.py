@@ -443,6 +443,39 @@ def test_search_finds(page, address):
 
 
 @pytest.mark.slow
+def test_search_quotes_neither_menus_nor_folds(page, address):
+    page.goto(f"{address}search.html?q=rotation", wait_until="networkidle")
+    quotes = page.locator("#search-results .context")
+    quotes.first.wait_for()
+    assert quotes.count() == page.locator("#search-results li").count()
+    quoted = " ".join(quotes.all_inner_texts())
+    assert "turns the hand by the angle" in quoted
+    assert not re.search("System Settings|Contents|set_xticks", quoted)
+
+
+@pytest.mark.slow
+def test_a_figure_opens_by_itself_to_be_enlarged(page, address):
+    page.goto(f"{address}01_sine_waves.html")
+    picture = page.locator("article a:has(> img)").first
+    page.goto(picture.evaluate("link => link.href"))
+    assert page.locator("img").count() == 1
+
+
+@pytest.mark.slow
+def test_no_page_breaks_a_number_or_parts_a_sign_from_a_formula(project):
+    for path in NOTEBOOKS:
+        html = (project / f"site/{path.stem}.html").read_text("utf-8")
+        article = BeautifulSoup(html, "html.parser").article
+        for part in article.select("pre, code, summary, textarea, nav"):
+            part.decompose()
+        assert not re.search(r"[0-9] [0-9]{3}\b", article.text), path.name
+        for formula in article.select("math:not([display=block])"):
+            after = formula.next_sibling
+            if after and after.text[:1] in set(".,;:?!)"):
+                assert formula.parent["class"] == ["with-sign"], path.name
+
+
+@pytest.mark.slow
 def test_a_prediction_is_kept_and_stands_beside_the_answer(page, address):
     page.goto(f"{address}01_sine_waves.html")
     page.locator("textarea").first.fill("Rows 1 and 4.")

@@ -1,6 +1,7 @@
 """Sphinx's settings for the pages. The notebooks are not run again."""
 
 import html
+import re
 import sys
 from pathlib import Path
 
@@ -57,19 +58,32 @@ SOURCES = {
     "workshop": "workshop/README.md",
     "changes": "web/changes.md",
 }
+VERBATIM = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.raw)
+SIGN_AFTER = re.compile(r"(<math(?:(?!</math>).)*</math>)([.,;:?!)]+)", re.S)
+
+
+def hold_numbers_together(app, doctree, pagename):
+    """Let no line end within a number such as 10 000."""
+    for text in list(doctree.findall(nodes.Text)):
+        if not isinstance(text.parent, VERBATIM):
+            whole = re.sub(r"(?<=\d) (?=\d{3}\b)", "\N{NO-BREAK SPACE}", text)
+            text.parent.replace(text, nodes.Text(whole))
 
 
 def describe(app, pagename, templatename, context, doctree):
-    """Tell the templates what a page is about, and where it comes from."""
+    """Tell the templates about a page; keep signs beside their formulas."""
     if doctree is None:
         return  # the page to search
     notebook = f"notebooks/{pagename}.ipynb"
     context["source_file"] = SOURCES.get(pagename, notebook)
     paragraph = next(iter(doctree.findall(nodes.paragraph)))
     context["description"] = html.escape(" ".join(paragraph.astext().split()))
+    together = r'<span class="with-sign">\1\2</span>'
+    context["body"] = SIGN_AFTER.sub(together, context["body"])
 
 
 def setup(app):
-    """Connect the two functions above."""
+    """Connect the functions above."""
     app.add_html_math_renderer("mathml", formula("inline"), formula("block"))
+    app.connect("doctree-resolved", hold_numbers_together)
     app.connect("html-page-context", describe)

@@ -24,6 +24,11 @@ TIDY = [
     (r'<mspace width="negative\w+" */>', ""),
     # No space around a slash.
     ("<mo>&#x0002F;</mo>", '<mo lspace="0" rspace="0">/</mo>'),
+    # Bars around a quantity are not operators between two.
+    (
+        '<mo stretchy="false">&#x0007C;',
+        '<mo stretchy="false" lspace="0" rspace="0">&#x0007C;',
+    ),
     # A thin space before a function and after one.
     (rf"(?<=</m[in]>)({FUNCTION})", rf"{THIN_SPACE}\1"),
     (

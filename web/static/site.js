@@ -58,3 +58,26 @@ document.querySelectorAll('math[display="block"]').forEach((formula) => {
     formula.tabIndex = 0;
   }
 });
+
+// A figure that is small on a telephone opens by itself, to be enlarged.
+document.querySelectorAll("article img").forEach((image) => {
+  if (!image.closest("a")) {
+    const link = document.createElement("a");
+    link.href = image.src;
+    image.replaceWith(link);
+    link.append(image);
+  }
+});
+
+// The search page quotes a page's text: neither its menus nor its answers.
+if (typeof Search !== "undefined") {
+  Search.htmlToText = (source, anchor) => {
+    const page = new DOMParser().parseFromString(source, "text/html");
+    const article = page.querySelector("article");
+    article
+      .querySelectorAll(".headerlink, script, style, details[class]")
+      .forEach((part) => part.remove());
+    const section = anchor && article.querySelector(anchor);
+    return (section || article).textContent;
+  };
+}
