@@ -465,18 +465,24 @@ def test_a_table_is_asked_for_again(change, said, row):
     assert finding.position == row
 
 
-def test_base_and_start_are_what_is_asked_for():
-    seen = review(other_base(5e5), 64, base=500_000)
-    assert seen.findings == {}
-    assert seen.convention == "paper, interleaved, base 500000"
-    assert review(right, 64, base=500_000).findings
-
-    from_5 = taken(lambda n: n + 5)
-    assert review(from_5, 64, start=5).findings == {}
-    assert "5 positions late" in review(from_5, 64).findings["every row"]
-    assert (
-        "5 positions early" in review(right, 64, start=5).findings["every row"]
-    )
+@pytest.mark.parametrize(
+    ("encoder", "asked", "convention", "cause"),
+    [
+        (other_base(5e5), {"base": 500_000}, ", base 500000", ""),
+        (right, {"base": 500_000}, "unknown", "base 10000. Row"),
+        (other_base(5e5), {}, "unknown", "base 500000. Row"),
+        (taken(lambda n: n + 5), {"start": 5}, "paper, interleaved", ""),
+        (taken(lambda n: n + 5), {}, "unknown", "is 5 positions late"),
+        (right, {"start": 5}, "unknown", "is 5 positions early"),
+    ],
+)
+def test_base_and_start_are_what_is_asked_for(
+    encoder, asked, convention, cause
+):
+    seen = review(encoder, 64, max_len=600, **asked)
+    assert seen.convention.endswith(convention)
+    assert list(seen.findings)[-1:] == ["every row"] * bool(cause)
+    assert cause in str(seen)
 
 
 def test_rows_and_digits_are_told():
