@@ -67,6 +67,9 @@ def find(target: str) -> object:
     try:
         found = resolve_name(target)
     except ModuleNotFoundError as error:
+        module = target.partition(":")[0]
+        if error.name and not f"{module}.".startswith(f"{error.name}."):
+            raise  # what the module itself imports is missing
         hint = "; it is looked for in this folder and on PYTHONPATH"
         if ".py:" in target:
             hint = "; leave out .py"
@@ -86,21 +89,24 @@ def main() -> int:
         if value is not None
     }
     as_json, rotary = given.pop("json"), given.pop("rotary")
-    try:
-        for name in TABLES_ONLY if rotary else ROTARY_ONLY:
-            if name in given:
-                kind = "a table" if rotary else "--rotary"
-                raise ValueError(f"--{name} is for {kind}")
-        with redirect_stdout(sys.stderr):  # what the function itself prints
+    for name in TABLES_ONLY if rotary else ROTARY_ONLY:
+        if name in given:
+            kind = "a table" if rotary else "--rotary"
+            parser().exit(2, f"error: --{name} is for {kind}\n")
+    with redirect_stdout(sys.stderr):  # what the function itself prints
+        try:
             function = find(given.pop("target"))
+        except (Exception, SystemExit) as error:  # whatever its module raises
+            parser().exit(2, f"error: {error}\n")
+        try:
             if rotary:
                 found = review_rotary(
                     function, given.pop("width", None), **given
                 )
             else:
                 found = review(function, given.pop("width", 64), **given)
-    except (Exception, SystemExit) as error:
-        parser().exit(2, f"error: {error}\n")
+        except (OSError, TypeError, ValueError) as error:  # of the settings
+            parser().exit(2, f"error: {error}\n")
     if as_json:
         print(json.dumps(found.as_dict(), indent=2))
     else:

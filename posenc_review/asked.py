@@ -143,7 +143,7 @@ def unlike(
     """Return the pairs that turn by other speeds than the config's."""
     some = min(len(speeds), len(config.speeds))
     off = np.abs(speeds[:some] / config.speeds[:some] - 1)
-    return np.flatnonzero(off > max(1e-5, near))
+    return np.flatnonzero(~(off <= max(1e-5, near)))
 
 
 def scaling_of(plan: Schedule) -> tuple[bool, float]:

@@ -148,11 +148,13 @@ def not_linear(rotation: Rotation) -> list[Finding]:
     if np.abs(rotation(2 * x, positions) - 2 * made).max() > slack:
         words = "Twice x does not give twice the result: x is not only turned."
         return [Finding("linear", words)]
-    other = x.copy()
-    other[:, -1] += 1
-    if np.abs((rotation(other, positions) - made)[:, :-1]).max() > slack:
-        words = "A token changes the results of those before it."
-        return [Finding("linear", words)]
+    sides = {"before": (-1, slice(-1)), "after": (0, slice(1, None))}
+    for side, (token, rest) in sides.items():
+        other = x.copy()
+        other[:, token] += 1
+        if np.abs((rotation(other, positions) - made)[:, rest]).max() > slack:
+            words = f"A token changes the results of those {side} it."
+            return [Finding("linear", words)]
     return []
 
 

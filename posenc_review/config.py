@@ -1,4 +1,8 @@
-"""Read the rotary settings of a Hugging Face model, old or new spelling."""
+"""Read the rotary settings of a Hugging Face model, old or new spelling.
+
+The scalings are those of `modeling_rope_utils.py` in transformers; YaRN is of
+Peng et al. 2023, "YaRN: Efficient context window extension".
+"""
 
 import json
 import math
@@ -54,40 +58,61 @@ def read_config(
         width: Of a head; else the config says it.
 
     Raises:
-        ValueError: If something is missing, or the scaling is unknown.
+        OSError: If there is no such file.
+        ValueError: If something is missing, or of no use, by its name; or
+            if the scaling is unknown.
     """
     if not isinstance(config, dict):
         config = json.loads(Path(config).read_text(encoding="utf-8"))
+    if not isinstance(config, dict):
+        raise ValueError(f"the config is no JSON object, but {config!r}")
     if isinstance(config.get("text_config"), dict):  # it reads pictures, too
         config = config | config["text_config"]
     settings = chosen_set(rotary_sets(config), layers)
-    width = width or head_width(config)
+    if width is None:
+        width = head_width(config)
     scaling = settings.get("rope_type") or settings.get("type") or "default"
     if scaling not in SCALINGS:
         known = ", ".join(SCALINGS)
         raise ValueError(f"unknown scaling {scaling!r}; known are {known}")
     columns = turning_columns(config, settings, width)
-    base = float(settings.get("rope_theta") or BASE)
+    base = number(settings, "rope_theta", BASE)
+    if base <= 1:
+        raise ValueError(f"rope_theta={base}: give a number above 1")
     steps = (width if scaling == "proportional" else columns) / 2
     plan = speeds_of(base, columns // 2, steps)
-    old_len = (
-        config.get("original_max_position_embeddings")
-        or settings.get("original_max_position_embeddings")
-        or config.get("max_position_embeddings")
-    )
-    max_len = config.get("max_position_embeddings")
-    if scaling in ("llama3", "yarn") and not old_len:
-        raise ValueError("original_max_position_embeddings is missing")
+    max_len = None
+    if config.get("max_position_embeddings") is not None:
+        max_len = int(number(config, "max_position_embeddings"))
+    old_len, name = max_len, "original_max_position_embeddings"
+    for source in (settings, config):
+        if source.get(name) is not None:
+            old_len = number(source, name)
+    if scaling in ("llama3", "yarn") and old_len is None:
+        raise ValueError(f"{name} is missing")
     if settings.get("factor") is None and scaling == "yarn" and max_len:
         settings["factor"] = max_len / old_len
-    try:
-        factor = float(settings.get("factor") or 1)
-        speeds, length = SCALINGS[scaling](plan, base, settings, old_len)
-    except KeyError as missing:
-        raise ValueError(f"{missing} of the scaling is missing") from None
+    factor = number(settings, "factor", 1.0)
+    speeds, length = SCALINGS[scaling](plan, base, settings, old_len)
     return RotarySettings(
         width, columns, base, scaling, factor, speeds, length, max_len
     )
+
+
+def number(settings: dict, name: str, default: float | None = None) -> float:
+    """Return a number above 0, or raise an error that names it."""
+    value = settings.get(name, default)
+    if value is None and default is not None:
+        return default
+    if value is None:
+        raise ValueError(f"{name!r} of the scaling is missing")
+    try:
+        read = float(value)
+    except (TypeError, ValueError):
+        read = math.nan
+    if not 0 < read < math.inf:
+        raise ValueError(f"{name}={value!r}: give a number above 0")
+    return read
 
 
 def rotary_sets(config: dict) -> dict[str, dict]:
@@ -123,28 +148,36 @@ def chosen_set(sets: dict[str, dict], layers: str) -> dict:
     if layers:
         raise ValueError(f"layers={layers!r}: give one of {[*sets]}")
     if len(sets) == 1:
-        return dict(*sets.values())
+        (only,) = sets.values()
+        return dict(only)
     raise ValueError(f"the config has several sets: give layers, of {[*sets]}")
 
 
 def head_width(config: dict) -> int:
     """Return how many columns a head has, or its rotary part (DeepSeek)."""
     for name in ("qk_rope_head_dim", "head_dim"):
-        if config.get(name):
-            return int(config[name])
-    hidden = config.get("hidden_size") or config.get("n_embd")
-    heads = config.get("num_attention_heads") or config.get("n_head")
-    if hidden and heads:
-        return int(hidden) // int(heads)
-    raise ValueError("the config gives no head_dim: give a width")
+        if config.get(name) is not None:
+            return int(number(config, name))
+    sizes = []
+    for names in (
+        ("hidden_size", "n_embd"),
+        ("num_attention_heads", "n_head"),
+    ):
+        given = [name for name in names if config.get(name) is not None]
+        if not given:
+            raise ValueError("the config gives no head_dim: give a width")
+        sizes.append(int(number(config, given[0])))
+    return sizes[0] // sizes[1]
 
 
 def turning_columns(config: dict, settings: dict, width: int) -> int:
     """Return how many columns turn, an even number."""
-    columns = config.get("rotary_dim")  # GPT-J's spelling
-    if columns is None:
-        part = settings.get("partial_rotary_factor")
-        columns = width * (1.0 if part is None else float(part))
+    if config.get("rotary_dim") is not None:  # GPT-J's spelling
+        columns = number(config, "rotary_dim")
+    else:
+        columns = width * number(settings, "partial_rotary_factor", 1.0)
+    if not 2 <= columns <= width:
+        raise ValueError(f"{columns:g} of {width} columns should turn")
     return int(columns) // 2 * 2
 
 
@@ -155,38 +188,39 @@ def no_scaling(plan, base, settings, old_len) -> tuple[np.ndarray, float]:
 
 def linear(plan, base, settings, old_len) -> tuple[np.ndarray, float]:
     """Divide all speeds, and so the positions, by the factor."""
-    return plan / float(settings["factor"]), 1.0
+    return plan / number(settings, "factor"), 1.0
 
 
 def proportional(plan, base, settings, old_len) -> tuple[np.ndarray, float]:
     """Divide the speeds if there is a factor; exponents count the head."""
-    return plan / float(settings.get("factor") or 1), 1.0
+    return plan / number(settings, "factor", 1.0), 1.0
 
 
 def llama3(plan, base, settings, old_len) -> tuple[np.ndarray, float]:
     """Divide the speeds of slow pairs, and some of those between."""
-    slow = float(settings["low_freq_factor"])
-    fast = float(settings["high_freq_factor"])
+    slow = number(settings, "low_freq_factor")
+    fast = number(settings, "high_freq_factor")
     turns = old_len * plan / (2 * np.pi)  # in the length of training
     kept = np.clip((turns - slow) / (fast - slow), 0, 1)
-    return plan * (kept + (1 - kept) / float(settings["factor"])), 1.0
+    return plan * (kept + (1 - kept) / number(settings, "factor")), 1.0
 
 
 def yarn(plan, base, settings, old_len) -> tuple[np.ndarray, float]:
     """Divide as llama3 does, but along the pairs' numbers; and stretch."""
-    factor = float(settings["factor"])
+    factor = number(settings, "factor")
     pairs = len(plan)
 
     def pair_of(turns: float) -> float:
         """Return the pair that makes so many turns in the old length."""
         return pairs * math.log(old_len / (turns * 2 * np.pi)) / math.log(base)
 
-    low = pair_of(float(settings.get("beta_fast") or 32))
-    high = pair_of(float(settings.get("beta_slow") or 1))
+    low = pair_of(number(settings, "beta_fast", 32.0))
+    high = pair_of(number(settings, "beta_slow", 1.0))
     if settings.get("truncate", True):
         low, high = math.floor(low), math.ceil(high)
     low, high = max(low, 0), min(high, 2 * pairs - 1)
-    high += 0.001 * (low == high)
+    if low == high:  # a step; not a division by 0
+        high += 0.001
     kept = 1 - np.clip((np.arange(pairs) - low) / (high - low), 0, 1)
     return plan * (kept + (1 - kept) / factor), yarn_length(factor, settings)
 
@@ -198,10 +232,10 @@ def yarn_length(factor: float, settings: dict) -> float:
         return 0.1 * weight * math.log(factor) + 1 if factor > 1 else 1.0
 
     if settings.get("attention_factor") is not None:
-        return float(settings["attention_factor"])
-    one, other = settings.get("mscale"), settings.get("mscale_all_dim")
-    if one and other:
-        return stretch(one) / stretch(other)
+        return number(settings, "attention_factor")
+    if settings.get("mscale") and settings.get("mscale_all_dim"):
+        one = stretch(number(settings, "mscale"))
+        return one / stretch(number(settings, "mscale_all_dim"))
     return stretch(1)
 
 

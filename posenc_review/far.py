@@ -165,14 +165,18 @@ def refused_from(
             return True
         return False
 
-    if not is_refused(int(group[-1])):
+    for position in group:
+        if is_refused(int(position)):
+            first = first_where(is_refused, reached, int(position))
+            break
+        reached = int(position)
+    else:
         first = int(group[0])
         words = (
-            f"Positions {first} to {group[-1]} fail in a call with positions 0"
+            f"Positions {first} to {group[-1]} fail in a call with positions 1"
             f" to 3, and alone they do not: {trouble}."
         )
         return Finding("far", words, first)
-    first = first_where(is_refused, reached, int(group[-1]))
     words = f"Position {first} is the first to fail: {trouble}."
     return Finding("far", words, first)
 
@@ -310,7 +314,9 @@ def digits(model: Model, seen: Seen, right: np.ndarray) -> str:
     if worst.max() < 1e-8:
         return "Angles in float64"
     position = int(seen.positions[right][worst.argmax()])
+    # Angles lose more digits the farther out; results, once and everywhere.
+    what = "Results" if worst.max() <= 2 * STEP["float32"] else "Angles"
     return (
-        f"Angles in float32, off by {plain(worst.max(), 2)} at most (position"
+        f"{what} in float32, off by {plain(worst.max(), 2)} at most (position"
         f" {position})"
     )

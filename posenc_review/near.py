@@ -50,7 +50,7 @@ class RotaryConvention(NamedTuple):
     divided_by: float = 1.0  # positions, by linear scaling
     parts: str = ""  # pairs that follow the base, and those that do not
     scaling: str = ""  # its name, if a config asks for it and it is right
-    length: float = 1.0  # by which a config asks to stretch vectors
+    length: float = 1.0  # by which vectors are stretched, as a config asks
 
     def __str__(self) -> str:
         """Say it in a few words."""
@@ -140,11 +140,11 @@ def look_near(matrices: np.ndarray, asked: Asked, near: float) -> NearLook:
 
     seen = Pairs(layout, shuffle, hands, plan)
     even = turning.even and all(each.position is None for each in stretched)
-    convention = gathered(seen, turning, asked)
+    convention = gathered(seen, turning, 1.0 if stretched else asked.length)
     return NearLook(findings, seen, convention, even)
 
 
-def gathered(seen: Pairs, turning: Turning, asked: Asked) -> RotaryConvention:
+def gathered(seen: Pairs, turning: Turning, length: float) -> RotaryConvention:
     """Gather what the function follows."""
     name = layout_name(seen.layout)
     if seen.shuffle.written:
@@ -160,7 +160,7 @@ def gathered(seen: Pairs, turning: Turning, asked: Asked) -> RotaryConvention:
         divided_by=seen.plan.divided_by,
         parts=seen.plan.parts,
         scaling=seen.plan.scaling,
-        length=asked.length,
+        length=length,
     )
 
 

@@ -22,6 +22,7 @@ from .near import RotaryConvention, look_near
 from .probing import NEAR, NoAnswerError, Probe, Rotation, near_matrices
 from .report import Finding, by_name, first_where, plain
 from .rounding import STEP, format_of
+from .settings import FARTHEST, check_base, check_integer, check_tolerance
 from .waves import suggestion
 
 WIDTH = 64
@@ -67,6 +68,8 @@ class RotaryReview:
             "convention": str(self.convention),
             **seen,
             "positions": self.positions,
+            "digits": self.digits,
+            "asked": self.asked,
             "notes": list(self.notes),
             "exit_code": int(bool(self.details)),
         }
@@ -98,10 +101,18 @@ def review_rotary(
             131 072.
         tolerance: How far a number may be off, beside what float32 loses.
 
+    Returns:
+        What is wrong, in `findings` (an empty dict if nothing is), and which
+        convention was seen. Rotary embeddings are those of Su et al. 2021,
+        "RoFormer".
+
     Raises:
+        OSError: If there is no such config.
         TypeError, ValueError: If a setting makes no sense, by its name.
     """
     settings = None
+    if layers and config is None:
+        raise ValueError(f"{layers=}: these are layers of a config; give it")
     if config is not None:
         settings = read_config(config, layers, width)
         width = settings.width
@@ -114,10 +125,7 @@ def review_rotary(
     try:
         found = look(Rotation(rotate, width), asked, max_len, tolerance)
     except NoAnswerError as trouble:
-        words = (
-            f"Asked for a few positions from 0 on, it fails: {trouble}. If it"
-            " makes a table, leave out --rotary."
-        )
+        words = f"It answers some calls and fails in others: {trouble}."
         found = RotaryReview((Finding("result", words),))
     return replace(found, asked=str(settings) if settings else "")
 
@@ -126,27 +134,28 @@ def check_settings(
     width: int, asked: Asked, max_len: int, tolerance: float
 ) -> None:
     """Raise an error that names the first setting that makes no sense."""
-    for name, size in (("width", width), ("max_len", max_len)):
-        if not isinstance(size, int | np.integer):
-            raise TypeError(f"{name}={size!r}: give an integer")
-    if not 2 <= width <= 4096:
-        raise ValueError(f"{width=}: give 2 to 4096")
-    if max_len < NEAR:
-        raise ValueError(f"{max_len=}: give {NEAR} or more")
+    check_integer("width", width, 2, 4096)
+    check_integer("max_len", max_len, NEAR, FARTHEST)
     if asked.layout not in ("", *LAYOUTS):
         known = list(LAYOUTS)
         raise ValueError(f"layout={asked.layout!r}: give one of {known}")
-    if asked.base is not None and not 1 < asked.base < np.inf:
-        raise ValueError(f"base={asked.base!r}: give a number above 1")
-    if not 0 <= tolerance < np.inf:
-        raise ValueError(f"{tolerance=}: give 0 or more")
+    if asked.base is not None:
+        check_base(asked.base)
+    check_tolerance(tolerance)
 
 
 def look(
     rotation: Rotation, asked: Asked, max_len: int, tolerance: float
 ) -> RotaryReview:
     """Look at how it answers, how pairs turn, and how they do far out."""
-    first = first_call(rotation)
+    try:
+        first = first_call(rotation)
+    except NoAnswerError as trouble:
+        words = (
+            f"Asked for positions 0 to 3, it fails: {trouble}. If it makes a"
+            " table, leave out --rotary."
+        )
+        return RotaryReview((Finding("result", words),))
     findings = call_again(rotation, first, "twice")
     findings = findings or not_linear(rotation)
     if findings:

@@ -20,6 +20,7 @@ from .conventions import (
 from .reading import describe_error, numbers
 from .report import Finding, by_name, first_where, plain
 from .rounding import STEP, format_of
+from .settings import FARTHEST, check_base, check_integer, check_tolerance
 
 SHORT = 64  # rows of the first look
 FAR = 32_768  # a row far out, whose position needs 16 binary digits
@@ -293,13 +294,24 @@ def review(
         base: What it is held to, 10000 unless told.
         start: The position of the table's first row.
 
+    Returns:
+        What is wrong, in `findings` (an empty dict if nothing is), and which
+        convention was seen. The formula is that of Vaswani et al. 2017,
+        "Attention is all you need", section 3.5.
+
     Raises:
         TypeError, ValueError: If a setting makes no sense, by its name.
     """
     base = BASE if base is None else base
     check_settings(d_model, max_len, convention, tolerance, base, start)
-    ask = cache(lambda rows: read(encoder, rows, d_model))
-    longest, details = ask_for_tables(ask, min(max_len, ENTRIES // d_model))
+    base = float(base)
+
+    def made(rows: int) -> np.ndarray:
+        return read(encoder, rows, d_model)
+
+    ask = cache(made)
+    most = min(max_len, ENTRIES // d_model)
+    longest, details = ask_for_tables(ask, made, most)
     if longest < SHORT:
         return Review(tuple(details), max_len, tolerance=tolerance)
 
@@ -317,7 +329,8 @@ def review(
     details += asked_again(encoder, short)
     errors = row_errors(tables)
     if errors.max() > tolerance:
-        causes = causes_of(tables, errors)
+        with np.errstate(all="ignore"):  # some causes do not fit, by far
+            causes = causes_of(tables, errors)
         details.append(every_row(tables, errors, causes))
     else:
         causes = []
@@ -350,24 +363,24 @@ def check_settings(
     start: int,
 ) -> None:
     """Raise an error that names the first setting that makes no sense."""
-    sizes = {"d_model": d_model, "max_len": max_len, "start": start}
-    for name, size in sizes.items():
-        if not isinstance(size, int | np.integer):
-            raise TypeError(f"{name}={size!r}: give an integer")
-    if not 0 <= tolerance < np.inf:
-        raise ValueError(f"{tolerance=}: give 0 or more")
-    if not 0 < d_model <= ENTRIES // SHORT:
-        raise ValueError(f"{d_model=}: give 1 to {ENTRIES // SHORT}")
-    if max_len < SHORT:
-        raise ValueError(f"{max_len=}: give {SHORT} or more")
+    check_integer("d_model", d_model, 1, ENTRIES // SHORT)
+    check_integer("max_len", max_len, SHORT, FARTHEST)
+    check_integer("start", start, -FARTHEST, FARTHEST)
     if convention not in ("", *CONVENTIONS):
         raise ValueError(f"{convention=}: give one of {CONVENTIONS}")
-    if not 1 < base < np.inf:
-        raise ValueError(f"{base=}: give a number above 1")
+    check_base(base)
+    check_tolerance(tolerance)
 
 
-def ask_for_tables(ask: Callable, most: int) -> tuple[int, list[Finding]]:
+def ask_for_tables(
+    ask: Callable, made: Callable, most: int
+) -> tuple[int, list[Finding]]:
     """Ask for ever longer tables.
+
+    Args:
+        ask: Makes a table of so many rows, and keeps it.
+        made: Makes it and does not keep it, since long ones fill the memory.
+        most: How many rows to ask for.
 
     Returns:
         The rows of the longest, and what went wrong with a longer one.
@@ -386,10 +399,11 @@ def ask_for_tables(ask: Callable, most: int) -> tuple[int, list[Finding]]:
         words += " If it is a rotary function, --rotary is missing."
     if longest < SHORT:
         return longest, [Finding("table", words)]
-    longest = (
-        first_where(lambda rows: bool(trouble_with(ask, rows)), longest, rows)
-        - 1
-    )
+
+    def fails(count: int) -> bool:
+        return bool(trouble_with(made, count))
+
+    longest = first_where(fails, longest, rows) - 1
     words += f" Up to {longest} rows it gives a table."
     return longest, [Finding("table", words, position=longest)]
 

@@ -56,6 +56,7 @@ CONFIG = {"head_dim": 32, "rope_theta": 500_000}
 def run(tmp_path, monkeypatch, capsys):
     """Run the command as if typed; return its exit code and what it says."""
     (tmp_path / "mine.py").write_text(MODULE)
+    (tmp_path / "needy.py").write_text("import nothing_of_this_name")
     (tmp_path / "config.json").write_text(json.dumps(CONFIG))
     (tmp_path / "dynamic.json").write_text(
         json.dumps(CONFIG | {"rope_scaling": {"type": "dynamic"}})
@@ -118,6 +119,7 @@ def test_what_is_found_is_printed(run, words, status, said):
         ("yours:good", "No module named 'yours'; it is looked for in"),
         ("mine", "mine is a module: give package.module:function"),
         ("mine.py:good", "leave out .py"),
+        ("needy:good", "error: No module named 'nothing_of_this_name'\n"),
         ("mine:NUMBER", "mine:NUMBER is of <class 'int'>, no function\n"),
         ("mine:good --width 0", "error: d_model=0: give"),
         ("mine:good --width wide", "argument --width"),

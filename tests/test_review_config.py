@@ -192,6 +192,13 @@ def test_layers_choose_a_set(config):
         (HEAD | {"rope_scaling": {"type": "yarn"}}, "original_max_position"),
         ({"rope_theta": 1e4}, "the config gives no head_dim: give a width"),
         ({"hidden_size": 512}, "the config gives no head_dim: give a width"),
+        (HEAD | {"rope_theta": -1}, "rope_theta=-1: give a number above 0"),
+        (HEAD | {"rope_theta": math.nan}, "rope_theta=nan: give a number"),
+        (HEAD | {"rope_theta": "x"}, "rope_theta='x': give a number"),
+        (HEAD | {"rope_scaling": LINEAR | {"factor": 0}}, "factor=0: give a"),
+        (HEAD | {"rotary_dim": 0}, "rotary_dim=0: give a number above 0"),
+        (HEAD | {"partial_rotary_factor": 3}, "192 of 64 columns should"),
+        ({"head_dim": [64]}, r"head_dim=\[64\]: give a number above 0"),
     ],
 )
 def test_what_a_config_lacks_is_named(config, told):

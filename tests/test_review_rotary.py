@@ -329,6 +329,19 @@ def beyond(limit, value):
     )
 
 
+def beyond_a_gap(x, positions):
+    if ((positions >= 300) & (positions < 400)).any():
+        raise KeyError("a gap")
+    return rotary()(x, positions)
+
+
+def fails_alone(x, positions):
+    length = positions.shape[1]
+    if length == 1:
+        raise KeyError("alone")
+    return rotary()(x, positions * length**0.5)
+
+
 def fails_in_company(x, positions):
     if positions.max() > 500 and positions.shape[1] > 1:
         raise MemoryError("too much at once")
@@ -514,9 +527,10 @@ WRONG = [  # a function; the finding's name, and what it should say
         rotary(angles=lambda a: a % 6.28),
         "far: Position 7 is the first that is turned wrongly, by 0.0032 in",
     ),
+    (beyond_a_gap, "far: Position 300 is the first to fail: KeyError"),
     (
         fails_in_company,
-        "far: Positions 257 to 512 fail in a call with positions 0 to 3, and",
+        "far: Positions 257 to 512 fail in a call with positions 1 to 3, and",
     ),
     (takes(lambda p: np.arange(p.shape[1])), "positions: ignored"),
     (takes(lambda p: p - p[:, :1]), "positions: from the first of their row"),
@@ -578,6 +592,7 @@ WRONG = [  # a function; the finding's name, and what it should say
     (lambda x, p: x + np.sin(p[..., None]), "linear: something is added"),
     (lambda x, p: rotary()(x / np.linalg.norm(x), p), "linear: Twice x"),
     (lambda x, p: rotary()(x + x.mean(1)[:, None], p), "linear: A token chan"),
+    (lambda x, p: rotary()(x + x[:, :1], p), "linear: results of those after"),
     (
         lambda x, p: rotary()(x, p) * (p > 0)[..., None],
         "position 0: gives zero",
@@ -590,6 +605,7 @@ WRONG = [  # a function; the finding's name, and what it should say
     (lambda x, p: None, "result: it returns None"),
     (lambda x, p: exit(3), "result: SystemExit"),
     (lambda x: x, "result: TypeError"),
+    (fails_alone, "result: some calls and fails in others: KeyError: 'alone'"),
     (lambda x: x, "result: were given. If it makes a table, leave out --rot"),
 ]
 
@@ -733,6 +749,8 @@ def test_digits_are_told_and_float32_is_no_finding():
     assert "Angles in float64." in str(review_rotary(rotary()))
     digits = review_rotary(in_float32).digits
     assert digits.startswith("Angles in float32, off by 0.00")
+    cast = review_rotary(lambda x, p: np.float32(rotary()(x, p)))
+    assert cast.digits.startswith("Results in float32, off by 0.00000005")
     tolerant = review_rotary(rotary(waves=bfloat16), tolerance=0.01)
     assert tolerant.findings == {}
     assert "Results in bfloat16." in str(tolerant)
@@ -789,9 +807,11 @@ def test_it_looks_as_far_as_asked():
     [
         ({"width": 1}, "width=1: give 2 to 4096"),
         ({"width": 64.0}, "width=64.0: give an integer"),
-        ({"max_len": 9}, "max_len=9: give 42 or more"),
-        ({"tolerance": -1}, "tolerance=-1: give 0 or more"),
+        ({"max_len": 9}, "max_len=9: give 42 to"),
+        ({"tolerance": -1}, "tolerance=-1: give a number of 0 or more"),
         ({"base": 1}, "base=1: give a number above 1"),
+        ({"base": "1"}, "base='1': give a number above 1"),
+        ({"layers": "full"}, "layers='full': these are layers of a config"),
         ({"layout": "both"}, "layout='both': give one of ['interleaved',"),
     ],
 )

@@ -573,12 +573,15 @@ def test_an_encoder_that_gives_no_table_is_a_finding(encoder, said, rows):
     [
         ({"d_model": 0}, "d_model=0: give 1 to 1048576"),
         ({"d_model": 8.0}, "d_model=8.0: give an integer"),
-        ({"max_len": 63}, "max_len=63: give 64 or more"),
+        ({"max_len": 63}, "max_len=63: give 64 to"),
         ({"max_len": "64"}, "max_len='64': give an integer"),
-        ({"tolerance": -1e-6}, "tolerance=-1e-06: give 0 or more"),
-        ({"tolerance": math.nan}, "tolerance=nan: give 0 or more"),
+        ({"tolerance": -1e-6}, "tolerance=-1e-06: give a number of 0 or more"),
+        ({"tolerance": math.nan}, "tolerance=nan: give a number of 0 or more"),
         ({"base": 1}, "base=1: give a number above 1"),
         ({"start": 0.5}, "start=0.5: give an integer"),
+        ({"d_model": True}, "d_model=True: give an integer"),
+        ({"start": 10**30}, f"start={10**30}: give -"),
+        ({"base": 10**400}, "base=1"),
         ({"convention": "best"}, "convention='best': give one of ['paper,"),
     ],
 )
