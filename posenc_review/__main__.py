@@ -14,6 +14,7 @@ from types import ModuleType
 
 from . import CONVENTIONS, review, review_rotary
 from .asked import LAYOUTS
+from .report import choices
 from .rotary import POSITIONS
 from .rotary import TOLERANCE as ROTARY_TOLERANCE
 from .tables import LONGEST, SHORT, TOLERANCE
@@ -51,11 +52,11 @@ def parser() -> argparse.ArgumentParser:
         " loses)",
     )
     add("--json", action="store_true", help="print one JSON object")
-    add("--convention", help=f"of a table: hold it to one of {CONVENTIONS}")
+    add("--convention", help=f"of a table: {choices(CONVENTIONS)}")
     add("--start", type=int, help="of a table: the position of its row 0 (0)")
     add(
         "--layout",
-        help=f"of a rotary function: hold it to one of {[*LAYOUTS]}",
+        help=f"of a rotary function: {choices(LAYOUTS)}",
     )
     add("--config", help="of a rotary function: a Hugging Face config.json")
     add("--layers", help="whose settings in --config, where there are several")
@@ -77,7 +78,7 @@ def find(target: str) -> object:
     if isinstance(found, ModuleType):
         raise TypeError(f"{target} is a module: give package.module:function")
     if not callable(found):
-        raise TypeError(f"{target} is of {type(found)}, no function")
+        raise TypeError(f"{target} is no function")
     return found
 
 

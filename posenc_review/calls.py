@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .probing import NEAR, NoAnswerError, Rotation
+from .probing import NoAnswerError, Rotation
 from .report import Finding
 
 
@@ -70,41 +70,6 @@ READINGS = (
         " from in all rows",
         lambda p: p[0, 0] + counted(p),
     ),
-    Reading("Positions are sorted", lambda p: np.sort(p, axis=1)),
-    Reading(
-        "The first position of a row is taken for the whole row",
-        lambda p: for_all(p[:, :1], p),
-    ),
-    Reading(
-        "The last position of a row is taken for the whole row",
-        lambda p: for_all(p[:, -1:], p),
-    ),
-    Reading(
-        "The largest position of a row is taken for the whole row",
-        lambda p: for_all(p.max(axis=1, keepdims=True), p),
-    ),
-    Reading(
-        "Positions are clipped to the number of tokens in the call",
-        lambda p: np.minimum(p, p.shape[1] - 1),
-    ),
-    Reading(
-        "Positions begin again at the number of tokens in the call",
-        lambda p: p % p.shape[1],
-    ),
-    # These two turn the first look, too, which had NEAR tokens.
-    Reading(
-        "Positions are counted from the end of the call",
-        lambda p: p + NEAR - p.shape[1],
-    ),
-    Reading(
-        "Positions are divided by the number of tokens in the call",
-        lambda p: p * NEAR / p.shape[1],
-    ),
-)
-
-
-UNSURE = Finding(
-    "positions", "How a token is turned depends on how many its call has."
 )
 
 
@@ -182,7 +147,7 @@ class Failed(NamedTuple):
     """A call whose tokens are not turned by their positions."""
 
     call: Call
-    explained: dict[Reading, bool | None]  # None where that was not asked
+    explained: list[Reading]  # what would explain it
 
 
 def positions_read(
@@ -197,8 +162,8 @@ def positions_read(
     """
     findings, failed = [], []
     for call in CALLS:
-        if call.positions.max() >= len(matrices):
-            continue
+        if max(call.positions.max(), call.positions.size) >= len(matrices):
+            continue  # what these positions should do is not known
         try:
             x, made = ask(rotation, call, seed=1)
         except NoAnswerError as trouble:
@@ -207,12 +172,11 @@ def positions_read(
         slack = 20 * near * np.abs(x).max()
         if fits(made, x, matrices, call.positions, slack):
             continue
-        explained = {
-            reading: fits(
-                made, x, matrices, reading.read(call.positions), slack
-            )
+        explained = [
+            reading
             for reading in READINGS
-        }
+            if fits(made, x, matrices, reading.read(call.positions), slack)
+        ]
         failed.append(Failed(call, explained))
     return findings[:1] + misreadings(failed)
 
@@ -234,42 +198,25 @@ def fits(
     matrices: np.ndarray,
     positions: np.ndarray,
     slack: float,
-) -> bool | None:
-    """Tell whether each token was turned by such positions.
-
-    Returns:
-        None if what these positions do is not known.
-    """
-    known = (positions >= 0) & (positions < len(matrices))
-    known &= positions % 1 == 0
-    if not known.any():
-        return None
-    turned = turn(x[known], matrices[positions[known].astype(int)])
-    near = np.abs(made[known] - turned) <= slack
-    both_nan = ~np.isfinite(made[known]) & ~np.isfinite(turned)
+) -> bool:
+    """Tell whether each token was turned by such positions."""
+    turned = (matrices[positions] @ x[..., None])[..., 0]
+    near = np.abs(made - turned) <= slack
+    both_nan = ~np.isfinite(made) & ~np.isfinite(turned)
     return bool(np.all(near | both_nan))
-
-
-def turn(x: np.ndarray, matrices: np.ndarray) -> np.ndarray:
-    """Turn each token by its matrix: `[tokens, width]`."""
-    return np.einsum("tij,tj->ti", matrices, x)
 
 
 def misreadings(failed: list[Failed]) -> list[Finding]:
     """Name what positions are taken for, in the calls that failed."""
     if not failed:
         return []
-    for reading in READINGS:
-        explained = [each.explained[reading] for each in failed]
-        if explained[0] and False not in explained:
+    for reading in failed[0].explained:
+        if all(reading in each.explained for each in failed):
             return [misread(failed[0].call, reading)]
-    if failed[0].call is CALLS[0]:
-        return [UNSURE]
     findings = []
     for call, explained in failed[:2]:
-        likely = [reading for reading in READINGS if explained[reading]]
-        if likely:
-            findings.append(misread(call, likely[0]))
+        if explained:
+            findings.append(misread(call, explained[0]))
             continue
         words = (
             f"Tokens are not turned by their positions in a call {call.words}."
@@ -283,10 +230,10 @@ def misread(call: Call, reading: Reading) -> Finding:
     taken = reading.read(call.positions)
     place = tuple(np.argwhere(taken != call.positions)[0])
     position = int(call.positions[place])
-    words = f"{reading.words}: in a call {call.words}"
-    if reading in READINGS[-2:]:
-        return Finding("positions", f"{words}.")
-    words += f", {position} is turned as {int(taken[place])}."
+    words = (
+        f"{reading.words}: in a call {call.words}, {position} is turned as"
+        f" {taken[place]}."
+    )
     return Finding("positions", words, position)
 
 
@@ -299,16 +246,13 @@ def positions_kept(
     slack = 20 * near * np.abs(x).max()
     if later.max() >= len(matrices):
         return []
-    turned = turn(x[0], matrices[sooner[0]])[None]
-    if fits(turned, x, matrices, later, slack):  # both are turned alike
-        return []
     try:
-        first, second = rotation(x, later), rotation(x, sooner)
+        rotation(x, later)
+        made = rotation(x, sooner)
     except NoAnswerError:
         return []
-    if not fits(first, x, matrices, later, slack):
-        return []
-    if not fits(second, x, matrices, later, slack):
+    right = fits(made, x, matrices, sooner, slack)
+    if right or not fits(made, x, matrices, later, slack):
         return []
     words = (
         "Positions of an earlier call are used again: 5 to 13, asked after 20"

@@ -13,6 +13,7 @@ from .conventions import (
     Convention,
     columns_of,
     formula,
+    paired_columns,
     steps_of,
 )
 from .probing import read_hands
@@ -63,10 +64,9 @@ def first_rows_cause(table: np.ndarray, asked: Asked) -> Cause | None:
     steps = (
         scaled,
         other_formula,
+        other_waves,
         moved_columns,
         constant_columns,
-        other_waves,
-        repeated_columns,
         mixed_entries,
         no_waves,
     )
@@ -127,48 +127,28 @@ def places_of(table: np.ndarray, asked: Asked) -> Places | None:
 
 
 def moved_columns(table: np.ndarray, asked: Asked) -> Cause | None:
-    """Explain a table by columns that are exchanged or negated."""
-    places = places_of(table, asked)
-    if places is None or len(set(places.order.tolist())) < asked.d_model:
-        return None
-    order, right = places.order, np.arange(asked.d_model)
-    moved = np.flatnonzero(order != right)
-    negated = np.flatnonzero(places.signs < 0)
-    pairs = exchanged_pairs(order, asked)
-    sines = columns_of(asked.d_model, asked.convention).sines
-    words = []
-    if np.array_equal(order, right[::-1]):
-        words.append("The columns run backwards")
-    elif np.array_equal(order[sines], sines[::-1]):
-        words.append("The pairs run backwards, from the slowest")
-    elif len(pairs) == 2:
-        words.append(f"Pairs {pairs[0]} and {pairs[1]} are exchanged")
-    elif len(moved) == 2:
-        words.append(f"Columns {moved[0]} and {moved[1]} are exchanged")
-    elif len(moved):
-        words.append(f"Columns {listed(moved)} stand in another order")
-    if len(negated):
-        verb = "is" if len(negated) == 1 else "are"
-        words.append(f"{waves_named(negated, asked)} {verb} negated")
-    said = ", and ".join(words) + "."
-    return Cause(said, column=int([*moved, *negated][0]))
-
-
-def repeated_columns(table: np.ndarray, asked: Asked) -> Cause | None:
-    """Explain a table by columns that hold what others should."""
+    """Explain a table by columns that are exchanged, repeated or negated."""
     places = places_of(table, asked)
     if places is None:
         return None
-    moved = np.flatnonzero(places.order != np.arange(asked.d_model))
-    if not len(moved):
-        return None
-    column = int(moved[0])
-    verb = "holds" if len(moved) == 1 else "hold"
-    words = (
-        f"{waves_named(moved, asked)} {verb} what others should: column"
-        f" {column} that of {places.order[column]}."
-    )
-    return Cause(words, column=column)
+    order = places.order
+    moved = np.flatnonzero(order != np.arange(asked.d_model))
+    negated = np.flatnonzero(places.signs < 0)
+    column = int([*moved, *negated][0])
+    if len(negated):
+        verb = "is" if len(negated) == 1 else "are"
+        said = f"{waves_named(negated, asked)} {verb} negated"
+    elif len(set(order.tolist())) < len(order):
+        verb = "holds" if len(moved) == 1 else "hold"
+        said = (
+            f"{waves_named(moved, asked)} {verb} what others should: column"
+            f" {column} that of {order[column]}"
+        )
+    elif len(moved) == 2:
+        said = f"Columns {moved[0]} and {moved[1]} are exchanged"
+    else:
+        said = f"Columns {listed(moved)} stand in another order"
+    return Cause(f"{said}.", column=column)
 
 
 def constant_columns(table: np.ndarray, asked: Asked) -> Cause | None:
@@ -186,8 +166,7 @@ def constant_columns(table: np.ndarray, asked: Asked) -> Cause | None:
 def mixed_entries(table: np.ndarray, asked: Asked) -> Cause | None:
     """Explain a table by right entries at wrong places."""
     entries = np.sort(table, axis=None)
-    for spacing in SPACINGS:
-        convention = asked.convention._replace(spacing=spacing)
+    for convention in EVERY:
         right = asked._replace(convention=convention).rows(range(len(table)))
         if alike(entries, np.sort(right, axis=None)):
             return Cause(
@@ -211,55 +190,33 @@ def no_waves(table: np.ndarray, asked: Asked) -> Cause | None:
     return Cause(words)
 
 
-def exchanged_pairs(order: np.ndarray, asked: Asked) -> list[int]:
-    """Return two pairs that stand in each other's place, or fewer."""
-    sines, cosines = columns_of(asked.d_model, asked.convention)
-    pairs = min(len(sines), len(cosines))
-    sines, cosines = sines[:pairs], cosines[:pairs]
-    moved = np.flatnonzero(order[sines] != sines)
-    right = np.arange(len(order))
-    if len(moved) == 2:
-        right[sines[moved]] = sines[moved[::-1]]
-        right[cosines[moved]] = cosines[moved[::-1]]
-    return moved.tolist() if np.array_equal(order, right) else []
-
-
 def waves_named(columns: np.ndarray, asked: Asked) -> str:
     """Name columns; if they are most sines, or most cosines, so."""
     sines, cosines = columns_of(asked.d_model, asked.convention)
     for name, waves in (("The sines", sines), ("The cosines", cosines)):
-        if set(columns) <= set(waves) and len(columns) > len(waves) // 2:
+        if np.isin(columns, waves).all() and len(columns) > len(waves) / 2:
             return name
     return counted("column", columns).capitalize()
 
 
 def other_waves(table: np.ndarray, asked: Asked) -> Cause | None:
     """Explain a table by another base, first position or scaling."""
-    for convention in (asked.convention, *EVERY):
-        cause = waves_of(table, asked._replace(convention=convention), asked)
-        if cause is not None:
-            return cause
+    for convention in EVERY:
+        if convention.spacing == asked.convention.spacing:
+            cause = waves_of(table, asked._replace(convention=convention))
+            if cause is not None:
+                return cause
     return None
 
 
-def waves_of(
-    table: np.ndarray, asked: Asked, first_asked: Asked
-) -> Cause | None:
-    """Explain a table by waves that are laid out as in a convention.
-
-    Args:
-        table: Its first rows.
-        asked: With that convention.
-        first_asked: What the table is held to.
-    """
-    sines, cosines = columns_of(asked.d_model, asked.convention)
-    pairs = min(len(sines), len(cosines))
-    if not pairs:
+def waves_of(table: np.ndarray, asked: Asked) -> Cause | None:
+    """Explain the first rows of a table by waves laid out as asked."""
+    sines, cosines = paired_columns(asked.d_model, asked.convention)
+    if not len(sines):
         return None
-    points = table[:, cosines[:pairs]] + 1j * table[:, sines[:pairs]]
+    points = table[:, cosines] + 1j * table[:, sines]
     hands = read_hands(points[:, :, None])
-    length = float(np.median(hands.length))
-    if not even_hands(hands).all() or np.ptp(hands.length) > ALIKE * length:
+    if not even_hands(hands).all() or not alike(hands.length, 1):
         return None
     speeds, phases = hands.speed[:, 0], hands.phase[:, 0]
     first = first_position(speeds, phases)
@@ -273,9 +230,7 @@ def waves_of(
     base = asked.base if np.isnan(plan.base) else plan.base
     spacing = spacings[plan.reading]
     words, right = [], asked
-    if asked.convention.layout != first_asked.convention.layout:
-        words.append(f"The waves are {asked.convention.layout}.")
-    if abs(base / asked.base - 1) > ALIKE or spacing != spacings[0]:
+    if base != asked.base or spacing != own:
         words.append(base_words(base, spacing, asked))
         convention = asked.convention._replace(spacing=spacing)
         right = right._replace(base=base, convention=convention)
@@ -284,15 +239,12 @@ def waves_of(
         wrong.append(f"Positions are divided by {plain(plan.divided_by)}.")
     if plan.parts:
         wrong.append(f"The speeds are scaled by parts: {plan.parts}.")
-    if abs(length - 1) > ALIKE:
-        known = known_factor(length, asked.d_model)
-        wrong.append(f"Entries are multiplied by {plain(length, 4)}{known}.")
     backwards = np.median(np.sign(speeds[as_seen(plan.speeds) > 0])) < 0
     if backwards and first != asked.start:
         wrong.append(f"Rows count backwards, from position {plain(-first)}.")
     elif backwards:
         wrong.append("The sines are negated.")
-    elif abs(first - asked.start) > ALIKE:
+    elif first != asked.start:
         right = right._replace(start=first)
         words.append(start_words(first, asked))
     if not words and not wrong:
@@ -334,91 +286,60 @@ def start_words(first: float, asked: Asked) -> str:
 
 
 class Variant(NamedTuple):
-    """A formula that is written wrongly in a known way."""
+    """A formula that is written wrongly in a known way.
+
+    It gives the angles of sines and of cosines the exponents of other pairs;
+    `k` is the number of a pair, and `d` the width.
+    """
 
     words: str
-    sine: Callable[..., np.ndarray]  # angles, of position, pair, width, base
-    cosine: Callable[..., np.ndarray]
-
-
-def usual_angle(p, k, d, base):
-    """Return the angles of the paper."""
-    return p * base ** (-2 * k / d)
+    sine: Callable[[np.ndarray, int], np.ndarray]
+    cosine: Callable[[np.ndarray, int], np.ndarray]
 
 
 VARIANTS = (
     Variant(
         "each column has an exponent of its own, so that the cosines' are off",
-        usual_angle,
-        lambda p, k, d, base: p * base ** (-(2 * k + 1) / d),
+        lambda k, d: k,
+        lambda k, d: k + 0.5,
     ),
     Variant(
         "the exponents are twice the column's number, not the pair's",
-        lambda p, k, d, base: p * base ** (-4 * k / d),
-        lambda p, k, d, base: p * base ** (-(4 * k + 2) / d),
-    ),
-    Variant(
-        "the cosines have the exponents of the next pair",
-        usual_angle,
-        lambda p, k, d, base: p * base ** (-2 * (k + 1) / d),
-    ),
-    Variant(
-        "the exponents lack their minus, so that the waves grow faster",
-        lambda p, k, d, base: p * base ** (2 * k / d),
-        lambda p, k, d, base: p * base ** (2 * k / d),
+        lambda k, d: 2 * k,
+        lambda k, d: 2 * k + 1,
     ),
     Variant(
         "the angles are laid out concatenated, the waves interleaved",
-        lambda p, k, d, base: usual_angle(p, 2 * k % (d // 2), d, base),
-        lambda p, k, d, base: usual_angle(p, (2 * k + 1) % (d // 2), d, base),
+        lambda k, d: 2 * k % (d // 2),
+        lambda k, d: (2 * k + 1) % (d // 2),
     ),
     Variant(
         "the angles are laid out interleaved, the waves concatenated",
-        lambda p, k, d, base: usual_angle(p, k // 2, d, base),
-        lambda p, k, d, base: usual_angle(p, (d // 2 + k) // 2, d, base),
-    ),
-    Variant(
-        "sines stand in place of the cosines",
-        usual_angle,
-        lambda p, k, d, base: usual_angle(p, k, d, base) - np.pi / 2,
-    ),
-    Variant(
-        "cosines stand in place of the sines",
-        lambda p, k, d, base: usual_angle(p, k, d, base) + np.pi / 2,
-        usual_angle,
+        lambda k, d: k // 2,
+        lambda k, d: (d // 2 + k) // 2,
     ),
 )
 
 
 def other_formula(table: np.ndarray, asked: Asked) -> Cause | None:
     """Explain a table by a formula that is written wrongly."""
+    positions = asked.start + np.arange(len(table))
     for layout in LAYOUTS:
         convention = asked.convention._replace(layout=layout)
         sines, cosines = columns_of(asked.d_model, convention)
         for variant in VARIANTS:
-            made = variant_of(variant, len(table), asked, sines, cosines)
+            pairs = np.zeros(asked.d_model)
+            pairs[sines] = variant.sine(np.arange(len(sines)), asked.d_model)
+            pairs[cosines] = variant.cosine(
+                np.arange(len(cosines)), asked.d_model
+            )
+            speeds = asked.base ** (-2 * pairs / asked.d_model)
+            angles = np.multiply.outer(positions, speeds)
+            made = np.sin(angles)
+            made[:, cosines] = np.cos(angles[:, cosines])
             if alike(table, made):
-                words = f"The table is {layout}, and {variant.words}."
-                return Cause(words)
+                return Cause(f"The table is {layout}, and {variant.words}.")
     return None
-
-
-def variant_of(
-    variant: Variant,
-    rows: int,
-    asked: Asked,
-    sines: np.ndarray,
-    cosines: np.ndarray,
-) -> np.ndarray:
-    """Return the first rows of a table by a wrong formula."""
-    positions = asked.start + np.arange(rows).reshape(-1, 1)
-    made = np.zeros((rows, asked.d_model))
-    rest = (asked.d_model, asked.base)
-    angles = variant.sine(positions, np.arange(len(sines)), *rest)
-    made[:, sines] = np.sin(angles)
-    angles = variant.cosine(positions, np.arange(len(cosines)), *rest)
-    made[:, cosines] = np.cos(angles)
-    return made
 
 
 def later_rows_cause(

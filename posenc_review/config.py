@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .report import plain
+from .report import choices, plain
 from .waves import speeds_of
 
 BASE = 10_000.0  # where a config names none
@@ -146,11 +146,13 @@ def chosen_set(sets: dict[str, dict], layers: str) -> dict:
     if layers and list(sets) == [""]:
         raise ValueError(f"layers={layers!r}: the config has only one set")
     if layers:
-        raise ValueError(f"layers={layers!r}: give one of {[*sets]}")
+        raise ValueError(f"layers={layers!r}: give one of {choices(sets)}")
     if len(sets) == 1:
         (only,) = sets.values()
         return dict(only)
-    raise ValueError(f"the config has several sets: give layers, of {[*sets]}")
+    raise ValueError(
+        f"the config has several sets: give layers, of {choices(sets)}"
+    )
 
 
 def head_width(config: dict) -> int:

@@ -67,6 +67,13 @@ def columns_of(d_model: int, convention: Convention) -> Columns:
     return Columns(sines=first, cosines=second)
 
 
+def paired_columns(d_model: int, convention: Convention) -> Columns:
+    """Return the sines that have a cosine, and those cosines."""
+    sines, cosines = columns_of(d_model, convention)
+    pairs = d_model // 2
+    return Columns(sines[:pairs], cosines[:pairs])
+
+
 def steps_of(d_model: int, spacing: str) -> float:
     """Return the pair that would have the speed 1 / base."""
     if spacing == "paper":

@@ -116,13 +116,13 @@ def look_far(
 def octaves(max_len: int) -> list[np.ndarray]:
     """Return positions to ask for, in groups that reach twice as far each."""
     random = np.random.default_rng(3)
-    groups, start, last = [], NEAR, max_len - 1
-    while start <= last:
-        end = min(2 * 2 ** int(np.log2(start)), last)
-        some = random.integers(start, end + 1, GROUP)
-        groups.append(np.unique([*some, start, end - 1, end]))
-        start = end + 1
-    return [group[group >= NEAR] for group in groups]
+    groups, start = [], NEAR
+    while start < max_len:
+        end = min(2 * start, max_len)
+        some = random.integers(start, end, GROUP)
+        groups.append(np.unique([*some, end - 1]))
+        start = end
+    return groups
 
 
 def ask_octaves(

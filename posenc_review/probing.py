@@ -65,9 +65,7 @@ class Rotation:
         return made
 
 
-def near_matrices(
-    rotation: Rotation, count: int, one_by_one: bool = False
-) -> np.ndarray:
+def near_matrices(rotation: Rotation, count: int) -> np.ndarray:
     """Return how the first positions mix the columns.
 
     Each column is asked about alone, at positions 0, 1, 2 and so on in one
@@ -76,7 +74,6 @@ def near_matrices(
     Args:
         rotation: The function.
         count: How many positions.
-        one_by_one: Ask for each position in a call of its own.
 
     Returns:
         `[count, width, width]`; entry `[p, i, j]` is how much of column `j`
@@ -87,11 +84,7 @@ def near_matrices(
     for some in np.array_split(np.eye(rotation.width), parts):
         x = np.repeat(some[:, None], count, axis=1)
         positions = np.tile(np.arange(count), (len(some), 1))
-        calls = [slice(0, count)]
-        if one_by_one:
-            calls = [slice(p, p + 1) for p in range(count)]
-        made = [rotation(x[:, at], positions[:, at]) for at in calls]
-        answers.append(np.concatenate(made, axis=1))
+        answers.append(rotation(x, positions))
     return np.concatenate(answers).transpose(1, 2, 0)
 
 
@@ -237,17 +230,11 @@ def undo_shuffle(matrices: np.ndarray) -> tuple[Shuffle, np.ndarray]:
 
 def name_shuffle(order: np.ndarray) -> Shuffle:
     """Say whether an order is one layout written as the other."""
-    width = len(order)
-    for size in range(4, width + 1, 2):
-        for begin in (0, width - size):
-            block = np.arange(begin, begin + size)
-            halves = np.concatenate([block[::2], block[1::2]])
-            woven = block.reshape(2, -1).T.ravel()
-            for name, moved in (("half", halves), ("interleaved", woven)):
-                expected = np.arange(width)
-                expected[block] = moved
-                if np.array_equal(order, expected):
-                    return Shuffle(order, name)
+    same = np.arange(len(order))
+    if np.array_equal(order, [*same[::2], *same[1::2]]):
+        return Shuffle(order, "half")
+    if np.array_equal(order[::2], same[: len(same) // 2]):
+        return Shuffle(order, "interleaved")
     return Shuffle(order, known=False)
 
 

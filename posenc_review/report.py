@@ -38,14 +38,13 @@ def plain(number: float, digits: int = 6) -> str:
         number: Any number.
         digits: How many digits count, from the first that is not 0.
     """
-    if number == 0:
-        return "0"
-    if not np.isfinite(number):
-        return str(number)
     rounded = float(f"{number:.{digits}g}")
-    places = max(0, digits - 1 - int(np.floor(np.log10(abs(rounded)))))
-    text = f"{rounded:.{places}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return np.format_float_positional(rounded, trim="-")
+
+
+def choices(names: Iterable[str]) -> str:
+    """Write what one may choose from; names may hold commas."""
+    return "; ".join(names)
 
 
 def rounder(low: float, high: float) -> float:
@@ -76,8 +75,6 @@ def listed(numbers: Iterable[int], most: int = 6) -> str:
     for first, last in runs[:most]:
         if first == last:
             said.append(f"{first}")
-        elif last == first + 1:
-            said.append(f"{first}, {last}")
         else:
             said.append(f"{first} to {last}")
     if len(runs) > most:

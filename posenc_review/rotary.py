@@ -8,7 +8,6 @@ import numpy as np
 
 from .asked import LAYOUTS, Asked
 from .calls import (
-    UNSURE,
     batches,
     call_again,
     first_call,
@@ -20,7 +19,7 @@ from .config import read_config
 from .far import look_far
 from .near import RotaryConvention, look_near
 from .probing import NEAR, NoAnswerError, Probe, Rotation, near_matrices
-from .report import Finding, by_name, first_where, plain
+from .report import Finding, by_name, choices, first_where, plain
 from .rounding import STEP, format_of
 from .settings import FARTHEST, check_base, check_integer, check_tolerance
 from .waves import suggestion
@@ -137,7 +136,7 @@ def check_settings(
     check_integer("width", width, 2, 4096)
     check_integer("max_len", max_len, NEAR, FARTHEST)
     if asked.layout not in ("", *LAYOUTS):
-        known = list(LAYOUTS)
+        known = choices(LAYOUTS)
         raise ValueError(f"layout={asked.layout!r}: give one of {known}")
     if asked.base is not None:
         check_base(asked.base)
@@ -167,11 +166,6 @@ def look(
     near = max(2e-6, 2 * STEP.get(values, 0))
     misread = positions_kept(rotation, matrices, near)
     misread += positions_read(rotation, matrices, near)
-    nothing_turns = np.ptp(matrices, axis=0).max() < near
-    if UNSURE in misread or (misread and nothing_turns):
-        matrices = near_matrices(rotation, NEAR, one_by_one=True)
-        misread = positions_read(rotation, matrices, near) or misread
-        values = format_of(matrices)
     findings += misread
 
     looked = look_near(matrices, asked, near)

@@ -16,9 +16,10 @@ from .conventions import (
     fitting,
     name_of,
     named,
+    paired_columns,
 )
 from .reading import describe_error, numbers
-from .report import Finding, by_name, first_where, plain
+from .report import Finding, by_name, choices, first_where, plain
 from .rounding import STEP, format_of
 from .settings import FARTHEST, check_base, check_integer, check_tolerance
 
@@ -101,10 +102,9 @@ class Tables:
         Returns:
             `[seq_len, pairs]`.
         """
-        sines, cosines = columns_of(self.asked.d_model, self.asked.convention)
-        pairs = min(len(sines), len(cosines))
-        table = self.table(seq_len)
-        return table[:, sines[:pairs]] + 1j * table[:, cosines[:pairs]]
+        asked, table = self.asked, self.table(seq_len)
+        sines, cosines = paired_columns(asked.d_model, asked.convention)
+        return table[:, sines] + 1j * table[:, cosines]
 
     def off(self, seen, right, size: float = 6, least: float = STRUCTURE):
         """Return the places where `seen` is off, one a row of the result.
@@ -367,7 +367,8 @@ def check_settings(
     check_integer("max_len", max_len, SHORT, FARTHEST)
     check_integer("start", start, -FARTHEST, FARTHEST)
     if convention not in ("", *CONVENTIONS):
-        raise ValueError(f"{convention=}: give one of {CONVENTIONS}")
+        known = choices(CONVENTIONS)
+        raise ValueError(f"{convention=}: give one of {known}")
     check_base(base)
     check_tolerance(tolerance)
 

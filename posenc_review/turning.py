@@ -239,11 +239,6 @@ def position_0(hands: Hands, layout: Layout) -> Finding:
             f" {plain(start + 1, 3)}, and so on: they count from {first}."
         )
         return Finding("position 0", words, 0)
-    if np.abs(np.exp(1j * (phase - phase[0])) - 1).max() < EVEN:
-        words = f"Position 0 turns each pair by {plain(phase[0], 4)}."
-        if abs(abs(phase[0]) - np.pi) < EVEN:
-            words = "Position 0 negates x: the cosines have the wrong sign."
-        return Finding("position 0", words, 0)
     words = f"Position 0 turns pair {pair} by {plain(np.abs(phase).max(), 4)}."
     return Finding("position 0", words, 0, pair)
 
