@@ -2,22 +2,18 @@
 
 import itertools
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from conftest import assert_replies, run_cells
+from conftest import assert_replies, run_up_to
 
 NAME = "05_phrase_demo"
-CELLS = (
-    *("setup", "phrases", "sizes", "vectorize", "ids", "tokens", "fixed"),
-    *("practical", "distances", "hunts", "twin-of"),
-    *("sums", "nearest", "nearest-rows"),
-    *(f"check-{number}" for number in range(1, 5)),
-)
 
 
 @pytest.fixture(scope="module")
 def names():
-    return run_cells(NAME, *CELLS)
+    with plt.rc_context():
+        return run_up_to(NAME, "nav-end")
 
 
 def heap(phrase):
@@ -46,17 +42,15 @@ def test_phrase_of_two_rings_is_one_heap_with_its_twin(names):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_attention_and_mean_miss_it_whatever_the_weights(names, seed):
-    run = run_cells(NAME, "orders", "look", **names)
-    look, rng = run["look"], np.random.default_rng(seed)
+    look, rng = names["look"], np.random.default_rng(seed)
     look.set_weights([rng.normal(size=w.shape) for w in look.get_weights()])
-    assert not run["tells_apart"](names["fixed"](names["hunt_ids"]))
-    assert run["tells_apart"](names["practical"](names["hunt_ids"]))
-    assert run["tells_apart"](names["practical"](run["order_ids"]))
+    assert not names["tells_apart"](names["fixed"](names["hunt_ids"]))
+    assert names["tells_apart"](names["practical"](names["hunt_ids"]))
+    assert names["tells_apart"](names["practical"](names["order_ids"]))
 
 
 def test_relu_before_the_mean_tells_the_orders_apart(names):
-    run = run_cells(NAME, "orders", **names)
-    rows = names["practical"](run["order_ids"]).numpy()
+    rows = names["practical"](names["order_ids"]).numpy()
     first, second = rows.mean(axis=1)
     assert np.abs(first - second).max() < 1e-6
     first, second = np.maximum(rows, 0).mean(axis=1)
