@@ -44,6 +44,14 @@ def cells_of(notebook: str) -> list[nbformat.NotebookNode]:
     return nbformat.read(path, as_version=4).cells
 
 
+def formulas_in(cells: list[nbformat.NotebookNode]) -> list[str]:
+    """The formulas in the prose of cells, as they are written."""
+    prose = [cell.source for cell in cells if cell.cell_type == "markdown"]
+    text = "\n\n".join(prose)
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.S)
+    return re.findall(r"\$\$.+?\$\$|\$[^$]+?\$", text, re.S)
+
+
 def run_cells(notebook: str, *cell_ids: str, **given: object) -> dict:
     """Run the named cells of a notebook; return the names they define.
 
