@@ -57,6 +57,13 @@ def test_relu_before_the_mean_tells_the_orders_apart(names):
     assert np.abs(first - second).max() > 1e-3
 
 
+def test_nearest_is_the_row_at_the_smallest_distance(names):
+    rng = np.random.default_rng(5)  # rows of all lengths
+    sums, rows = rng.normal(size=(40, 6)), rng.normal(size=(30, 6))
+    apart = np.linalg.norm(sums[:, np.newaxis] - rows, axis=2)
+    assert np.array_equal(names["nearest"](sums, rows), apart.argmin(axis=1))
+
+
 @pytest.mark.parametrize("seed", range(1, 6))
 def test_words_are_the_easier_ones_on_other_seeds(names, seed):
     rng = np.random.default_rng(seed)
