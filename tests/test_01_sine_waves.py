@@ -80,6 +80,7 @@ def only_to_half_a_turn(offset, angular_frequency):
 REPLIES = [
     (1, [628.3185, 628, [628.3], 200 * np.pi], "Correct."),
     (1, [np.array(0.0016)], "That is the frequency"),
+    (1, [0.0628], "Hint: Each position adds 0.01"),
     (1, [314], "half a turn"),
     (2, [chord], "Correct."),
     (2, [lambda k, w: [np.sqrt(2 - 2 * np.cos(k * w))]], "Correct."),
