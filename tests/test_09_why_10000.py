@@ -1,4 +1,4 @@
-"""Notebook 09: its readers, its experiments on them, its exercises."""
+"""Notebook 09: its sweep, its readers, experiments on them, exercises."""
 
 import math
 
@@ -18,6 +18,13 @@ def names():
     """What the notebook defines, before anything is trained."""
     cells = ("clip", "pair-scores", "half-turn", "falls", "remedies")
     return run_cells(NAME, *cells, **run_up_to(NAME, "accuracy"))
+
+
+def test_reach_is_the_first_offset_below_even_past_5000(names):
+    reach = names["reach"](1e7)
+    similarity = names["similarity"](np.arange(reach + 1), 1e7)
+    assert reach > 5000
+    assert similarity[-1] < 0.3 <= similarity[:-1].min()
 
 
 @pytest.mark.parametrize("base", [10_000, 1.5])
