@@ -49,6 +49,18 @@ def test_letter_before_the_marker_is_the_answer(names):
     assert (answers == texts[np.arange(500), places - 1]).all()
 
 
+def test_a_limit_stops_one_pair_and_is_taken_off_again(names, monkeypatch):
+    model, met = names["Readers"]([10_000]), []
+
+    def look_at_limits(model, seq_len):
+        met.append(model.limits.tolist())
+
+    monkeypatch.setitem(names, "accuracy", look_at_limits)
+    names["stopped"](model, 1, 160)
+    assert met == [[np.inf, 19, np.inf, np.inf]]
+    assert np.isinf(model.limits).all()
+
+
 def test_limit_and_window_change_the_scores_as_they_say(names):
     model = names["Readers"]([10_000])
     free = np.asarray(names["score_table"](model, 40))
