@@ -8,14 +8,9 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 import handouts
-import matplotlib.pyplot as plt
 import nbformat
-import numpy as np
 import pytest
 from hypothesis import settings
-from matplotlib.figure import Figure
-
-from posenc_helpers import plot_matrix
 
 # The same examples each time, and no stopwatch: a busy machine is no bug.
 settings.register_profile("series", deadline=None, derandomize=True)
@@ -80,17 +75,6 @@ def run_up_to(notebook: str, last_cell: str, **given: object) -> dict:
         if cell.id == last_cell:
             return namespace
     raise KeyError(f"{notebook} has no cell {last_cell}")
-
-
-def figure_of(notebook: str, *cells: str, **given: object) -> Figure:
-    """Run the named cells of a notebook; return the figure they show."""
-    figures = []
-    usual = {"np": np, "plt": plt, "plot_matrix": plot_matrix}
-    usual["show"] = lambda figure, alt: figures.append(figure)
-    run_cells(notebook, *cells, **given | usual)
-    (figure,) = figures
-    plt.close(figure)
-    return figure
 
 
 def assert_replies(check: Callable, answers: Iterable, words: str) -> None:

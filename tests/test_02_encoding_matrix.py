@@ -78,9 +78,6 @@ def sines_alone(position, d_model):
 
 
 WAY_BACK = [i + half for i in range(32) for half in (0, 32)]
-THERE = [*range(0, 64, 2), *range(1, 64, 2)]
-
-
 WAY_THERE = [*range(0, 64, 2), *range(1, 64, 2)]
 WAY_BACK = [i + half for i in range(32) for half in (0, 32)]
 REPLIES = [
