@@ -7,7 +7,6 @@ import numpy as np
 from .reading import numbers
 from .report import plain
 from .rounding import EXACT, Rounding
-from .waves import speeds_of
 
 BASE = 10_000.0
 
@@ -86,7 +85,7 @@ def angular_speeds(
 ) -> np.ndarray:
     """Return the radians per position of each pair."""
     steps = steps_of(d_model, convention.spacing)
-    return speeds_of(base, (d_model + 1) // 2, steps)
+    return float(base) ** (-np.arange(0, d_model, 2) / (2 * steps))
 
 
 def formula(

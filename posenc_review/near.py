@@ -156,7 +156,7 @@ def gathered(seen: Pairs, turning: Turning, asked: Asked) -> RotaryConvention:
         first_column=int(seen.layout.pairs.min()),
         base=seen.plan.base,
         proportional=seen.plan.reading == 1,
-        clockwise=bool(np.median(np.sign(turning.speeds)) < 0),
+        clockwise=bool(np.sign(turning.speeds).sum() < 0),
         divided_by=seen.plan.divided_by,
         parts=seen.plan.parts,
         scaling=seen.plan.scaling,
@@ -169,7 +169,7 @@ def plan_of_speeds(
 ) -> Schedule:
     """Say what the speeds follow, if they are those of a hand that turns."""
     speeds = np.abs(turning.speeds)
-    if not turning.known:
+    if not turning.even:
         return Schedule(speeds)
     if asked.config and not len(unlike(speeds, asked.config, near)):
         return plan_of(asked.config)
@@ -187,10 +187,7 @@ def usable(matrices: np.ndarray) -> tuple[np.ndarray, list[Finding]]:
     turned like the one before, if all are cut to whole steps.
     """
     matrices, findings = matrices.copy(), []
-    fine = np.isfinite(matrices).all(axis=(1, 2))
-    kept = np.diagonal(matrices, axis1=1, axis2=2)
-    if kept[fine].any():  # else the cosines are missing
-        fine &= matrices.any(axis=(1, 2))
+    fine = np.isfinite(matrices).all(axis=(1, 2)) & matrices.any(axis=(1, 2))
     first = int(np.argmin(fine))
     gives = "zero" if np.isfinite(matrices[first]).all() else "NaN or infinity"
     if not fine[0] and fine[1:].all():

@@ -113,10 +113,11 @@ def review_rotary(
     try:
         found = look(Rotation(rotate, width), asked, max_len, tolerance)
     except NoAnswerError as trouble:
-        words = (
-            f"Asked for a few positions from 0 on, it fails: {trouble}. If it"
-            " makes a table, leave out --rotary."
-        )
+        words = f"Asked for a few positions from 0 on, it fails: {trouble}."
+        if width % 2:
+            words += f" Columns turn in pairs, and the width, {width}, is odd."
+        else:
+            words += " If it makes a table, leave out --rotary."
         found = RotaryReview((Finding("result", words),))
     return replace(found, asked=str(settings) if settings else "")
 

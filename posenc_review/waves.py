@@ -231,14 +231,11 @@ def parts_of(
     fast = index[np.abs(ratios - 1) <= near]
     slow = index[np.abs(ratios * factor - 1) <= near]
     between = np.setdiff1d(index, [*fast, *slow])
-    exact = speeds.copy()
-    exact[fast] = plan[fast]
-    exact[slow] = plan[slow] / factor
     said = [f"pairs {listed(fast)} as base {plain(base)} has them"]
     if len(between):
         said.append(f"{listed(between)} between")
     said.append(f"{listed(slow)} divided by {plain(factor)}")
-    return Schedule(exact, base, parts=", ".join(said))
+    return Schedule(speeds, base, parts=", ".join(said))
 
 
 def wrong_pairs(
