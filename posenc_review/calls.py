@@ -167,7 +167,7 @@ def positions_read(
         except NoAnswerError as trouble:
             findings.append(refused(call, trouble))
             continue
-        slack = 20 * near * np.abs(x).max()
+        slack = 100 * near
         if fits(made, x, matrices, call.positions, slack):
             continue
         explained = [
@@ -241,7 +241,7 @@ def positions_kept(
     """Look whether a call is answered by an earlier one of its length."""
     x = np.random.default_rng(2).normal(size=(1, 9, rotation.width))
     later, sooner = np.arange(20, 29)[None], np.arange(5, 14)[None]
-    slack = 20 * near * np.abs(x).max()
+    slack = 100 * near
     if later.max() >= len(matrices):
         return []
     try:

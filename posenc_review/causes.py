@@ -370,25 +370,22 @@ def rounded_entries(table, asked, errors, tolerance) -> Cause | None:
 
 def rounded_angles(table, asked, errors, tolerance) -> Cause | None:
     """Explain errors by angles in float32, or rounded to 16 bits."""
-    some = np.unique(np.geomspace(1, len(table), 2000).astype(int)) - 1
-    slack = ALIKE + STEP.get(format_of(table[:MANY]), 0)
     first = int(np.argmax(errors > tolerance))
-    lost = 8 * STEP["float32"] * (np.arange(len(table)) + asked.start)
-    if np.all(errors <= 2e-6 + lost):
+    if np.all(errors <= 2e-6 + 8 * STEP["float32"] * np.arange(len(table))):
         words = (
             f"Angles are in float32: row {first} is the first that is off by"
             f" more than {tolerance:g}."
         )
         return Cause(words)
-    lost = slack + lost[some].reshape(-1, 1)
-    best, most = None, 0.9
-    for rounding in ROUNDINGS:
-        off = np.abs(table[some] - asked.rows(some, rounding))
-        share = (off <= lost).mean()
-        if share > most:
-            best, most = rounding, share + 0.001
-    right = (np.abs(table[some] - asked.rows(some)) <= lost).mean()
-    if best is None or right > most - 0.02:
+    some = table[:MANY]
+    slack = 2 * ALIKE + STEP.get(format_of(some), 0)
+
+    def share(rounding: Rounding) -> float:
+        off = np.abs(some - asked.rows(range(len(some)), rounding))
+        return np.mean(off <= slack)
+
+    best = max((EXACT, *ROUNDINGS), key=share)
+    if best is EXACT or share(best) < 0.9:
         return None
     words = f"{best.words()}: row {first} is the first that is off."
     return Cause(words)

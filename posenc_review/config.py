@@ -66,10 +66,10 @@ def read_config(
     if scaling not in SCALINGS:
         known = ", ".join(SCALINGS)
         raise ValueError(f"unknown scaling {scaling!r}; known are {known}")
-    columns = turning_columns(config, settings, width)
+    pairs = turning_pairs(config, settings, width)
     base = float(settings.get("rope_theta") or BASE)
-    steps = (width if scaling == "proportional" else columns) / 2
-    plan = speeds_of(base, columns // 2, steps)
+    steps = width / 2 if scaling == "proportional" else pairs
+    plan = speeds_of(base, pairs, steps)
     old_len = (
         config.get("original_max_position_embeddings")
         or settings.get("original_max_position_embeddings")
@@ -86,7 +86,7 @@ def read_config(
     except KeyError as missing:
         raise ValueError(f"{missing} of the scaling is missing") from None
     return RotarySettings(
-        width, columns, base, scaling, factor, speeds, length, max_len
+        width, 2 * pairs, base, scaling, factor, speeds, length, max_len
     )
 
 
@@ -141,13 +141,13 @@ def head_width(config: dict) -> int:
     raise ValueError("the config gives no head_dim: give a width")
 
 
-def turning_columns(config: dict, settings: dict, width: int) -> int:
-    """Return how many columns turn, an even number."""
+def turning_pairs(config: dict, settings: dict, width: int) -> int:
+    """Return how many pairs of columns turn."""
     columns = config.get("rotary_dim")  # GPT-J's spelling
     if columns is None:
         part = settings.get("partial_rotary_factor")
         columns = width * (1.0 if part is None else float(part))
-    return int(columns) // 2 * 2
+    return int(columns) // 2
 
 
 def no_scaling(plan, base, settings, old_len) -> tuple[np.ndarray, float]:

@@ -277,9 +277,9 @@ def what_happens(model: Model, first: int, hands: np.ndarray) -> str:
     if np.abs(hands).max() < 1e-6:
         return f"From position {first} on the result is zero."
     due = model.hands([first, first + 5])
-    sizes = np.abs(hands) / np.abs(due)
-    if np.all(np.abs(hands - sizes * due) <= model.allowed([first])):
-        factor = plain(sizes[0].min(), 5)
+    ratios = hands / due
+    if np.all(np.abs(ratios - np.abs(ratios)) <= model.allowed([first])):
+        factor = plain(np.abs(ratios[0]).min(), 5)
         return f"From position {first} on lengths change, by {factor} there."
     taken_for = {
         f"are turned as {first - 1}: clipped there": (first - 1, first - 1),

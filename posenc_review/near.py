@@ -81,23 +81,26 @@ class RotaryConvention(NamedTuple):
 class NearLook(NamedTuple):
     """What was seen at the first positions.
 
-    Without `seen` no pairs could be made out; where it is not `even` one
-    cannot tell where the hands should point farther out.
+    Without `seen` no pairs could be made out.
     """
 
     findings: list[Finding]
     seen: "Pairs | None" = None
     convention: RotaryConvention = RotaryConvention()
-    even: bool = False
 
 
 class Pairs(NamedTuple):
-    """Which columns turn together, and how."""
+    """Which columns turn together, and how.
+
+    Where they do not turn `evenly` one cannot tell where the hands should
+    point farther out.
+    """
 
     layout: Layout
     shuffle: Shuffle
     hands: Hands
     plan: Schedule
+    evenly: bool
 
 
 def look_near(matrices: np.ndarray, asked: Asked, near: float) -> NearLook:
@@ -138,10 +141,9 @@ def look_near(matrices: np.ndarray, asked: Asked, near: float) -> NearLook:
     if asked.config is not None:
         findings += held_to_config(speeds, plan, asked.config, near)
 
-    seen = Pairs(layout, shuffle, hands, plan)
-    even = turning.even and all(each.position is None for each in stretched)
-    convention = gathered(seen, turning, asked)
-    return NearLook(findings, seen, convention, even)
+    evenly = turning.even and all(each.position is None for each in stretched)
+    seen = Pairs(layout, shuffle, hands, plan, evenly)
+    return NearLook(findings, seen, gathered(seen, turning, asked))
 
 
 def gathered(seen: Pairs, turning: Turning, asked: Asked) -> RotaryConvention:
@@ -182,20 +184,21 @@ def plan_of_speeds(
 def usable(matrices: np.ndarray) -> tuple[np.ndarray, list[Finding]]:
     """Leave out what tells nothing of how columns turn.
 
-    That is: positions from the first that gives NaN or zero; where only
-    position 0 does, it is taken as if it were right. And positions that are
+    That is: positions from the first that gives NaN or zero; where position
+    0 does, it is taken as if it were right. And positions that are
     turned like the one before, if all are cut to whole steps.
     """
     matrices, findings = matrices.copy(), []
     fine = np.isfinite(matrices).all(axis=(1, 2)) & matrices.any(axis=(1, 2))
-    first = int(np.argmin(fine))
-    gives = "zero" if np.isfinite(matrices[first]).all() else "NaN or infinity"
-    if not fine[0] and fine[1:].all():
-        words = f"Position 0 gives {gives}."
-        findings.append(Finding("position 0", words, 0))
+    if not fine[0]:
+        findings.append(
+            Finding("position 0", f"Position 0 {gives(matrices[0])}.", 0)
+        )
         matrices[0] = np.eye(matrices.shape[-1])
-    elif not fine.all():
-        words = f"From position {first} on it gives {gives}."
+        fine[0] = True
+    if not fine.all():
+        first = int(np.argmin(fine))
+        words = f"From position {first} on it {gives(matrices[first])}."
         findings.append(Finding("far", words, first))
         matrices = matrices[:first]
     step = repeats(matrices)
@@ -206,6 +209,12 @@ def usable(matrices: np.ndarray) -> tuple[np.ndarray, list[Finding]]:
         )
         findings.append(Finding("positions", words))
     return matrices[::step], findings
+
+
+def gives(matrix: np.ndarray) -> str:
+    """Say what a position gives that turns nothing."""
+    zero = np.isfinite(matrix).all()
+    return "gives zero" if zero else "gives NaN or infinity"
 
 
 def repeats(matrices: np.ndarray) -> int:

@@ -128,10 +128,11 @@ def layout_of(partner: np.ndarray) -> Layout:
         pairs = np.stack([firsts, partner[firsts]], axis=1)
         return Layout((), pairs, np.zeros(len(pairs), bool), width)
     if distance == 1:
-        start, names = int(turning[0]) % 2, ("interleaved",)
-        seconds = np.arange(start + 1, width, 2)
+        names, seconds = ("interleaved",), np.arange(1, width, 2)
     else:
-        start, names = block_start(turning, distance, width), ("half",)
+        # the first pair of a block that begins at 0 may stand still
+        start = 0 if turning[-1] < 2 * distance else turning[0]
+        names = ("half",)
         seconds = np.arange(start + distance, start + 2 * distance)
     if width == 2:
         names = ("interleaved", "half")
@@ -140,14 +141,6 @@ def layout_of(partner: np.ndarray) -> Layout:
     if still.sum() > 1 or len(pairs) < 4:  # a part, not a pair forgotten
         pairs, still = without_ends(pairs, still)
     return Layout(names, pairs, still, width)
-
-
-def block_start(turning: np.ndarray, distance: int, width: int) -> int:
-    """Return where a block of two halves begins that holds the columns."""
-    for start in (0, width - 2 * distance):
-        if start <= turning[0] and turning[-1] < start + 2 * distance:
-            return start
-    return int(turning[0])
 
 
 def without_ends(

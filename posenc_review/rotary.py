@@ -165,7 +165,7 @@ def look(
     if looked.seen is None:
         return RotaryReview(tuple(findings))
     digits, positions = "", len(matrices)
-    if looked.even:
+    if looked.seen.evenly:
         probe = None
         if not misread and len(looked.seen.hands.seen) == NEAR:
             probe = Probe(rotation, looked.seen.layout, looked.seen.shuffle)

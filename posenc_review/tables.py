@@ -239,7 +239,9 @@ def batch_axis(tables: Tables) -> Finding | None:
     table, width = tables.ask(4), tables.asked.d_model
     due = np.zeros((4, 4, width))
     batch = due + table
-    if batch.shape == due.shape and not len(tables.off(batch[0], batch[-1])):
+    if batch.shape == due.shape and not len(
+        tables.off(np.ptp(batch, axis=0), 0)
+    ):
         return None
     words = (
         "Added to a batch, each sentence should get the same encoding; this"

@@ -112,8 +112,8 @@ def turning_of(hands: Hands, layout: Layout, near: float) -> Turning:
 def even_hands(hands: Hands) -> np.ndarray:
     """Tell which hands turn by the same angle from position to position."""
     seen = hands.seen[:STEPS]
-    positions = np.arange(len(seen)).reshape(-1, 1, 1)
-    due = np.exp(1j * (hands.phase + positions * hands.speed))
+    turned = np.multiply.outer(np.arange(len(seen)), hands.speed)
+    due = np.exp(1j * (hands.phase + turned))
     sizes = np.maximum(np.abs(seen), 1e-9)
     return np.all(np.abs(seen / sizes - due) <= EVEN, axis=0)
 
@@ -197,8 +197,8 @@ def mixed_angles(
     )
     by_column = speeds.ravel()[np.argsort(layout.pairs.ravel())]
     angles = {
-        "half": by_column.reshape(2, -1),
-        "interleaved": by_column.reshape(-1, 2).T,
+        "half": np.split(by_column, 2),
+        "interleaved": (by_column[::2], by_column[1::2]),
     }
     for name, (firsts, seconds) in angles.items():
         if np.all(np.abs(firsts - seconds) <= near * firsts + 1e-12):

@@ -27,58 +27,32 @@ def new(**parameters):
     return HEAD | {"rope_parameters": parameters}
 
 
+OLD = {"type": "linear", "factor": 4}
+THETA = {"rope_theta": 5e5}
 LINEAR = {"rope_type": "linear", "factor": 4}
 GPT_J = {"n_embd": 512, "n_head": 8, "rotary_dim": 32}
 NEOX = HEAD | {"rotary_pct": 0.25, "rotary_emb_base": 5e5}
-QUARTER = {"rope_theta": 1e6, "partial_rotary_factor": 0.25}
+PART = {"partial_rotary_factor": 0.25}
+QUARTER = PART | {"rope_type": "proportional", "rope_theta": 1e6}
+SOME = rates(64, 1e6)[:8]
 
 
 @pytest.mark.parametrize(
     ("config", "width", "base", "scaling", "expected"),
     [
         (HEAD, 64, 1e4, "default", rates(64)),
-        (HEAD | {"rope_theta": 5e5}, 64, 5e5, "default", rates(64, 5e5)),
+        (HEAD | THETA, 64, 5e5, "default", rates(64, 5e5)),
         (new(rope_theta=5e5), 64, 5e5, "default", rates(64, 5e5)),
-        (
-            HEAD | {"rope_scaling": {"type": "linear", "factor": 4}},
-            64,
-            1e4,
-            "linear",
-            rates(64) / 4,
-        ),
-        (
-            new(**LINEAR) | {"rope_theta": 5e5},
-            64,
-            5e5,
-            "linear",
-            rates(64, 5e5) / 4,
-        ),
+        (HEAD | {"rope_scaling": OLD}, 64, 1e4, "linear", rates(64) / 4),
+        (new(**LINEAR) | THETA, 64, 5e5, "linear", rates(64, 5e5) / 4),
         (HEAD | {"rotary_pct": 0.3}, 64, 1e4, "default", rates(18)),
-        (
-            new(rope_type="proportional", factor=4, **QUARTER),
-            64,
-            1e6,
-            "proportional",
-            rates(64, 1e6)[:8] / 4,
-        ),
+        (new(factor=4, **QUARTER), 64, 1e6, "proportional", SOME / 4),
         (HEAD | {"head_dim": 128}, 128, 1e4, "default", rates(128)),
         (HEAD | {"qk_rope_head_dim": 32}, 32, 1e4, "default", rates(32)),
-        (
-            HEAD | {"partial_rotary_factor": 0.25},
-            64,
-            1e4,
-            "default",
-            rates(16),
-        ),
+        (HEAD | PART, 64, 1e4, "default", rates(16)),
         (NEOX, 64, 5e5, "default", rates(16, 5e5)),
         (GPT_J, 64, 1e4, "default", rates(32)),
-        (
-            new(rope_type="proportional", **QUARTER),
-            64,
-            1e6,
-            "proportional",
-            rates(64, 1e6)[:8],
-        ),
+        (new(**QUARTER), 64, 1e6, "proportional", SOME),
         ({"text_config": HEAD}, 64, 1e4, "default", rates(64)),
     ],
 )
@@ -171,12 +145,8 @@ GEMMA4 = HEAD | {
 def test_layers_choose_a_set(config):
     full = read_config(config, "full_attention")
     assert (full.base, full.scaling, full.factor) == (1e6, "linear", 8)
-    sliding = read_config(config, "sliding_attention")
-    assert (sliding.base, sliding.scaling, sliding.factor) == (
-        1e4,
-        "default",
-        1,
-    )
+    near = read_config(config, "sliding_attention")
+    assert (near.base, near.scaling, near.factor) == (1e4, "default", 1)
     with pytest.raises(ValueError, match="several sets: give layers, of"):
         read_config(config)
     with pytest.raises(ValueError, match="layers='others': give one of"):

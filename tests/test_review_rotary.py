@@ -158,6 +158,12 @@ RIGHT = [
         "half, base 500000, by parts (pairs 0 to 11 as base 500000 has them,"
         " 12 to 31 divided by 16)",
     ),
+    (
+        rotary(turns=lambda w: w / np.where(np.arange(32) < 30, 1, 8)),
+        {},
+        "half, base 10000, by parts (pairs 0 to 29 as base 10000 has them, 30"
+        " to 31 divided by 8)",
+    ),
     (rotary(part=16, start=8), {}, f"{QUARTER}, from column 8, base 10000"),
     (rotary(part=16, start=48), {}, f"{QUARTER}, from column 48, base 10000"),
     (rotary(part=16), {}, "half, partial, 16 of 64 columns, base 10000"),
@@ -244,14 +250,6 @@ def by_columns(layout, turns):
     return rotate
 
 
-def with_angles(angles_of):
-    def rotate(x, positions):
-        angles = angles_of(positions[..., None], speeds(64))
-        return turned(x, np.cos(angles), np.sin(angles))
-
-    return rotate
-
-
 HADAMARD = np.kron(np.eye(16), [[1, 1, 0, 0], [1, -1, 1, 0]] * 2)
 MIRROR = np.r_[np.arange(32), np.arange(64)[:31:-1]]
 
@@ -271,10 +269,6 @@ def rest_lost(x, positions):
 
 def put(pair, value):
     return lambda turns: np.where(np.arange(32) == pair, value, turns)
-
-
-def against(pair):
-    return lambda turns: np.where(np.arange(32) == pair, -turns, turns)
 
 
 def exchange(one, other):
@@ -412,9 +406,10 @@ WRONG = [  # a function; the finding's name, and what it should say
         "position 0: 31 by 1.",
     ),
     (rotary(turns=put(5, 0)), "pair: Pair 5 (columns 5, 37) stands still"),
+    (rotary(turns=put(0, 0)), "pair: Pair 0 (columns 0, 32) stands still"),
     (rotary(layout="interleaved", turns=put(31, 0)), "pair: (columns 62, 63)"),
     (rotary(turns=exchange(3, 9)), "pair: Pairs 3 and 9 are exchanged"),
-    (rotary(turns=against(7)), "pair: Against the others turn: pair 7."),
+    (rotary(turns=put(7, -0.1)), "pair: Against the others turn: pair 7."),
     (
         rotary(turns=put(4, 0.6)),
         "pair: by 0.6 per position instead of 0.3162.",
@@ -432,7 +427,7 @@ WRONG = [  # a function; the finding's name, and what it should say
     (rotary(turns=slow_the_fast), "speeds: by parts is for the slow"),
     (rotary(turns=lambda w: np.linspace(1, 1e-4, 32)), "speeds: no single b"),
     (
-        with_angles(lambda p, w: p**2 * w),
+        rotary(angles=lambda a: a**2 / speeds(64)),
         "scores: pair 0 turns by 1, 3, -1.28.",
     ),
     (
@@ -469,6 +464,8 @@ WRONG = [  # a function; the finding's name, and what it should say
     (takes(lambda p: np.where(p < 2997, p, 9)), "far: 2997 is the f"),
     (takes(lambda p: np.arange(30)[p]), "far: Position 30 is the fir"),
     (beyond(5000, math.nan), "far: From position 5000 on there is NaN"),
+    (beyond(1, math.nan), "far: From position 1 on it gives NaN"),
+    (takes(lambda p: np.arange(4)[p]), "far: Position 4 is the first to fai"),
     (beyond(12, math.nan), "far: From position 12 on it gives NaN"),
     (beyond(5000, 0), "far: From position 5000 on the result is zero"),
     (rotary(angles=lambda a: a % 6.28), "far: 7 is the first that is turned"),
@@ -517,6 +514,10 @@ WRONG = [  # a function; the finding's name, and what it should say
     (lambda x, p: x * 1j, "result: the numbers are complex"),
     (lambda x, p: None, "result: it returns None"),
     (lambda x, p: exit(3), "result: SystemExit"),
+    (
+        lambda x, p: rotary()(x, p) + np.where(p < 1, math.nan, 0)[..., None],
+        "position 0: gives NaN",
+    ),
     (lambda x: x, "result: were given. If it makes a table, leave out --rot"),
 ]
 

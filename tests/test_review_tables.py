@@ -270,13 +270,18 @@ WRONG = [  # an encoder, the checks of the eight that fail, what is said
     (
         ordered([0, 1, 4, 3, 6, 5, 2, *range(7, 64)]),
         "rotation",
-        "Columns 2, 4,",
+        "Columns 2, 4, 6 stand in another order",
     ),
     (times(-1), LATE, "All entries are negated"),
     (times([-1, 1] * 32), LATE, "The sines are negated"),
     (times([1, -1] * 32), "far row", "The cosines are negated"),
     (times([1] * 63 + [-1]), "far row", "Column 63 is negated"),
     (times(8), "row length, row 2, far row", "by 8, the square root of 64"),
+    (
+        times(1, 0.5),
+        ALL.replace(",", ", row 2,", 1),
+        "All entries are moved b",
+    ),
     (times(0.5, 0.5), ALL.replace(",", ", row 2,", 1), "0.5 and moved by 0.5"),
     (
         other_speeds(lambda w: w / 4),
@@ -450,6 +455,12 @@ def test_a_table_is_asked_for_again(change, said, row):
         (taken(lambda n: n + 5), {"start": 5}, "paper, interleaved", ""),
         (taken(lambda n: n + 5), {}, "unknown", "is 5 positions late"),
         (right, {"start": 5}, "unknown", "is 5 positions early"),
+        (
+            lambda n, d: waves(range(n), np.geomspace(1, 1e-4, d // 2)),
+            {"convention": CONVENTIONS[0]},
+            "tensor2tensor, interleaved",
+            "fit base 10000 in the spacing of tensor2tensor. Row",
+        ),
     ],
 )
 def test_base_and_start_are_what_is_asked_for(
