@@ -18,13 +18,13 @@ class Call(NamedTuple):
 
 FIRST = Call("of one row from 0 on", np.arange(4)[None])
 CALLS = (
-    Call("of one row from 0 on", np.arange(6)[None]),
+    FIRST,
     Call("of one row that begins at 20", np.arange(20, 25)[None]),
     Call("of one token", np.array([[7]])),
     Call("of one token in each of two rows", np.array([[19], [7]])),
     Call(
         "of three rows, each with positions of its own",
-        np.array([[3, 9, 4, 17, 6], [5, 30, 11, 8, 25], [4, 7, 33, 12, 20]]),
+        2 * np.arange(15).reshape(3, 5),
     ),
     Call("of two texts packed in one row", np.arange(7)[None] % 4),
 )

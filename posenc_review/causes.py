@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 
 from .conventions import (
-    BASE,
     EVERY,
     LAYOUTS,
     SPACINGS,
@@ -31,8 +30,8 @@ class Asked(NamedTuple):
 
     d_model: int
     convention: Convention
-    base: float = BASE
-    start: float = 0  # the position of the first row
+    base: float
+    start: float  # the position of the first row
 
     def rows(self, numbers: object, rounding: Rounding = EXACT) -> np.ndarray:
         """Return the rows of these numbers, as they should be."""
@@ -103,7 +102,7 @@ class Places(NamedTuple):
     """Which of the formula's columns each column of a table holds."""
 
     order: np.ndarray
-    signs: np.ndarray
+    negated: np.ndarray  # whether it does so with the other sign
 
 
 def places_of(table: np.ndarray, asked: Asked) -> Places | None:
@@ -112,18 +111,19 @@ def places_of(table: np.ndarray, asked: Asked) -> Places | None:
     A column that holds what it should, but for its sign, is at its place.
     """
     right = asked.rows(range(len(table)))
-    order, signs = np.arange(asked.d_model), np.ones(asked.d_model)
+    order, negated = np.arange(asked.d_model), np.zeros(asked.d_model, bool)
     for column in range(asked.d_model):
-        wave = table[:, column, None]
-        off = np.array([np.abs(wave - s * right).max(axis=0) for s in (1, -1)])
-        if off[:, column].min() <= ALIKE:
-            signs[column] = 1 if off[0, column] <= ALIKE else -1
+        wave = table[:, [column]]
+        if alike(wave, right[:, [column]]):
             continue
-        sign, source = np.unravel_index(off.argmin(), off.shape)
-        if off[sign, source] > ALIKE:
+        if alike(-wave, right[:, [column]]):
+            negated[column] = True
+            continue
+        off = np.abs(wave - right).max(axis=0)
+        order[column] = off.argmin()
+        if off.min() > ALIKE:
             return None
-        order[column], signs[column] = source, (1, -1)[sign]
-    return Places(order, signs)
+    return Places(order, negated)
 
 
 def moved_columns(table: np.ndarray, asked: Asked) -> Cause | None:
@@ -133,7 +133,7 @@ def moved_columns(table: np.ndarray, asked: Asked) -> Cause | None:
         return None
     order = places.order
     moved = np.flatnonzero(order != np.arange(asked.d_model))
-    negated = np.flatnonzero(places.signs < 0)
+    negated = np.flatnonzero(places.negated)
     column = int([*moved, *negated][0])
     if len(negated):
         verb = "is" if len(negated) == 1 else "are"

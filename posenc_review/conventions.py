@@ -54,8 +54,8 @@ def columns_of(d_model: int, convention: Convention) -> Columns:
     tensor2tensor's table has a column of zeros at the end.
     """
     waves = d_model
-    if convention.spacing == "tensor2tensor" and d_model > 1:
-        waves = d_model // 2 * 2
+    if convention.spacing == "tensor2tensor":
+        waves = max(1, d_model // 2 * 2)
     columns = np.arange(waves)
     if convention.layout == "interleaved":
         first, second = columns[::2], columns[1::2]

@@ -104,7 +104,7 @@ def look_far(
     seen, findings = Seen(np.arange(len(some)), some), []
     if probe is not None:
         seen, findings = ask_octaves(probe, seen, slack, max_len)
-    ideal = model_of(hands, plan, max(1e-5, 4 * near, 4 * plan.scatter), slack)
+    ideal = model_of(hands, plan, max(1e-5, 4 * (near + plan.scatter)), slack)
     model, rounded = with_rounding(ideal, model, seen)
     right = model.right(*seen) & np.isfinite(seen.hands).all(axis=(1, 2))
     if probe is not None and not right.all():

@@ -211,12 +211,10 @@ def undo_shuffle(matrices: np.ndarray) -> tuple[Shuffle, np.ndarray]:
     """
     width = matrices.shape[-1]
     same = np.arange(width)
-    entries = np.abs(matrices[0]) > 1e-3
     order = matrices[0].argmax(axis=1)
-    once = (entries.sum(axis=0) == 1) & (entries.sum(axis=1) == 1)
-    if not once.all() or np.any(matrices[0] < -1e-3):
-        return Shuffle(same), matrices
-    if np.array_equal(order, same):
+    is_order = np.array_equal(np.sort(order), same)
+    moved = np.abs(matrices[0] - np.eye(width)[order]).max() < 1e-3
+    if not (is_order and moved) or np.array_equal(order, same):
         return Shuffle(same), matrices
     return name_shuffle(order), matrices[:, np.argsort(order)]
 

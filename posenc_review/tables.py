@@ -192,8 +192,9 @@ def dot_products(tables: Tables) -> Finding | None:
     """Ask whether the dot product of rows depends on their offset alone."""
     hands = tables.hands(min(512, tables.rows))[1:]
     dots = (hands @ hands.conj().T).real
-    size = 4 * tables.asked.d_model
-    off = tables.off(dots[1:, 1:], dots[:-1, :-1], size)
+    off = tables.off(
+        dots[1:, 1:], dots[:-1, :-1], size=4 * tables.asked.d_model
+    )
     if not len(off):
         return None
     one, other = (int(place) + 2 for place in off[0])

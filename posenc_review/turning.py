@@ -21,47 +21,42 @@ class Form(NamedTuple):
 
     words: str
     hands: Callable[[np.ndarray], tuple]
-    right: int  # which of the two turns evenly
 
 
 AGAINST = "a minus is missing, so that one column turns against the other"
 OVERWRITTEN = "column is computed from one already overwritten: lengths change"
 FORMS = (
-    Form(AGAINST, lambda z: (z.conj(), z), 1),
-    Form("the second column is negated", lambda z: (z, -z), 0),
-    Form("the first column is negated", lambda z: (-z, z), 1),
+    Form(AGAINST, lambda z: (z.conj(), z)),
+    Form("the second column is negated", lambda z: (z, -z)),
+    Form("the first column is negated", lambda z: (-z, z)),
     Form(
         "sine and cosine are exchanged",
         lambda z: (1j * z.conj(), 1j * z.conj()),
-        0,
     ),
     Form(
         "sine and cosine are exchanged in the first column",
         lambda z: (1j * z.conj(), z),
-        1,
     ),
     Form(
         "sine and cosine are exchanged in the second column",
         lambda z: (z, 1j * z.conj()),
-        0,
     ),
-    Form("only the first column turns", lambda z: (z, 1), 0),
-    Form("only the second column turns", lambda z: (1, z), 1),
-    Form("the second column is lost", lambda z: (z, 0), 0),
-    Form("the first column is lost", lambda z: (0, z), 1),
-    Form("both columns are computed like the first", lambda z: (z, 1j * z), 0),
+    Form("only the first column turns", lambda z: (z, 1)),
+    Form("only the second column turns", lambda z: (1, z)),
+    Form("the second column is lost", lambda z: (z, 0)),
+    Form("the first column is lost", lambda z: (0, z)),
+    Form("both columns are computed like the first", lambda z: (z, 1j * z)),
     Form(
-        "both columns are computed like the second", lambda z: (z / 1j, z), 1
+        "both columns are computed like the second",
+        lambda z: (z / 1j, z),
     ),
     Form(
         f"the second {OVERWRITTEN}",
         lambda z: (z, z.real + 1j * z.imag * z),
-        0,
     ),
     Form(
         f"the first {OVERWRITTEN}",
         lambda z: (z.real + 1j * z.imag * z, z),
-        1,
     ),
 )
 
@@ -99,7 +94,7 @@ def turning_of(hands: Hands, layout: Layout, near: float) -> Turning:
         pairs = np.flatnonzero(odd)
         words = f"{counted('pair', pairs).capitalize()}: {form.words}."
         finding = Finding("pairs", words, pair=int(pairs[0]))
-        speeds = np.abs(hands.speed[:, form.right])
+        speeds = np.abs(hands.speed).max(axis=1)
         return Turning(speeds, (finding,), not uneven.any())
     if uneven.any():
         return Turning(first, (not_even(hands, pair),), False)
@@ -122,7 +117,8 @@ def most_odd(hands: Hands, odd: np.ndarray) -> int:
     """Return the pair, of the odd ones, whose hands differ most."""
     first, second = np.moveaxis(hands.seen[:FEW], -1, 0)
     apart = np.abs(first - second).max(axis=0)
-    return int(np.where(odd, apart + 1, 0).argmax())
+    pairs = np.flatnonzero(odd)
+    return int(pairs[apart[pairs].argmax()])
 
 
 def form_of(seen: np.ndarray) -> Form | None:
@@ -172,8 +168,8 @@ def cosine_and_sine(seen: np.ndarray) -> tuple[float, float] | None:
         None if they are no such waves.
     """
     positions = np.arange(len(seen))
-    one = float(np.arccos(np.clip(seen[1].real, -1, 1)))
-    other = float(np.arcsin(np.clip(seen[1].imag, -1, 1)))
+    with np.errstate(invalid="ignore"):  # above 1 it is no such wave
+        one, other = np.arccos(seen[1].real), np.arcsin(seen[1].imag)
     due = np.cos(positions * one) + 1j * np.sin(positions * other)
     return (one, other) if np.abs(seen - due).max() < EVEN else None
 
