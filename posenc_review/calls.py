@@ -158,15 +158,14 @@ def positions_read(
         matrices: What it does at the first positions.
         near: By how much results may be off.
     """
-    findings, failed = [], []
+    failed = []
     for call in CALLS:
         if max(call.positions.max(), call.positions.size) >= len(matrices):
             continue  # what these positions should do is not known
         try:
             x, made = ask(rotation, call, seed=1)
         except NoAnswerError as trouble:
-            findings.append(refused(call, trouble))
-            continue
+            return [refused(call, trouble), *misreadings(failed)]
         slack = 100 * near
         if fits(made, x, matrices, call.positions, slack):
             continue
@@ -176,7 +175,7 @@ def positions_read(
             if fits(made, x, matrices, reading.read(call.positions), slack)
         ]
         failed.append(Failed(call, explained))
-    return findings[:1] + misreadings(failed)
+    return misreadings(failed)
 
 
 def refused(call: Call, trouble: NoAnswerError) -> Finding:

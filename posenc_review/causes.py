@@ -134,7 +134,7 @@ def moved_columns(table: np.ndarray, asked: Asked) -> Cause | None:
     order = places.order
     moved = np.flatnonzero(order != np.arange(asked.d_model))
     negated = np.flatnonzero(places.negated)
-    column = int([*moved, *negated][0])
+    column = int(min([*moved, *negated]))
     if len(negated):
         verb = "is" if len(negated) == 1 else "are"
         said = f"{waves_named(negated, asked)} {verb} negated"
@@ -160,7 +160,7 @@ def constant_columns(table: np.ndarray, asked: Asked) -> Cause | None:
         return None
     columns = np.flatnonzero(still)
     words = f"One number in all rows hold: {counted('column', columns)}."
-    return Cause(words, column=int(columns[0]))
+    return Cause(words, column=int(columns.min()))
 
 
 def mixed_entries(table: np.ndarray, asked: Asked) -> Cause | None:
@@ -396,7 +396,7 @@ def rows_from(table, asked, errors, tolerance) -> Cause | None:
     wrong = np.flatnonzero(errors > max(ALIKE, tolerance))
     if not len(wrong):
         return None
-    first, last = int(wrong[0]), int(wrong[-1])
+    first, last = int(wrong.min()), int(wrong.max())
     some = np.arange(first, min(first + 8, last + 1))
     made = table[some]
     whole = len(wrong) == last - first + 1

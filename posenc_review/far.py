@@ -109,7 +109,7 @@ def look_far(
     right = model.right(*seen) & np.isfinite(seen.hands).all(axis=(1, 2))
     if probe is not None and not right.all():
         findings.append(wrong_from(probe, model, seen, right))
-    last = int(seen.positions[-1])
+    last = int(seen.positions.max())
     return FarLook(findings + rounded, digits(model, seen, right), last)
 
 
@@ -132,7 +132,7 @@ def ask_octaves(
     positions, hands = [near.positions], [near.hands]
     findings: list[Finding] = []
     for group in octaves(max_len):
-        reached = int(positions[-1][-1])
+        reached = int(positions[-1].max())
         try:
             answer = probe([*COMPANY, *group])
         except NoAnswerError as trouble:
@@ -165,14 +165,14 @@ def refused_from(
             return True
         return False
 
-    if not is_refused(int(group[-1])):
-        first = int(group[0])
+    if not is_refused(int(group.max())):
+        first = int(group.min())
         words = (
-            f"Positions {first} to {group[-1]} fail in a call with positions 0"
-            f" to 3, and alone they do not: {trouble}."
+            f"Positions {first} to {group.max()} fail in a call with positions"
+            f" 0 to 3, and alone they do not: {trouble}."
         )
         return Finding("far", words, first)
-    first = first_where(is_refused, reached, int(group[-1]))
+    first = first_where(is_refused, reached, int(group.max()))
     words = f"Position {first} is the first to fail: {trouble}."
     return Finding("far", words, first)
 
@@ -186,7 +186,7 @@ def other_company(
         company = probe([*COMPANY, position])[: len(COMPANY)]
         return np.abs(company - near.hands[COMPANY]).max() > slack
 
-    first = first_where(is_wrong, reached, int(group[-1]))
+    first = first_where(is_wrong, reached, int(group.max()))
     words = (
         "How a position is turned depends on the largest one of its call:"
         f" beside {first} or more, positions 1 to 3 turn by other angles."
@@ -247,8 +247,8 @@ def wrong_from(
     probe: Probe, model: Model, seen: Seen, right: np.ndarray
 ) -> Finding:
     """Name the first wrong position, and what is made of it."""
-    bad = int(seen.positions[~right][0])
-    good = int(max([-1, *seen.positions[right & (seen.positions < bad)]]))
+    bad = int(seen.positions[~right].min())
+    good = int(seen.positions[seen.positions < bad].max(initial=-1))
 
     def is_wrong(position: int) -> bool:
         hands = probe.alone(position)

@@ -194,7 +194,7 @@ def usable(matrices: np.ndarray) -> tuple[np.ndarray, list[Finding]]:
         findings.append(
             Finding("position 0", f"Position 0 {gives(matrices[0])}.", 0)
         )
-        matrices[0] = np.eye(matrices.shape[-1])
+        matrices[0] = np.eye(len(matrices.T))
         fine[0] = True
     if not fine.all():
         first = int(np.argmin(fine))

@@ -209,7 +209,7 @@ def undo_shuffle(matrices: np.ndarray) -> tuple[Shuffle, np.ndarray]:
 
     Some functions read pairs interleaved and write them as halves.
     """
-    width = matrices.shape[-1]
+    width = len(matrices.T)
     same = np.arange(width)
     order = matrices[0].argmax(axis=1)
     is_order = np.array_equal(np.sort(order), same)

@@ -142,14 +142,15 @@ def form_of(seen: np.ndarray) -> Form | None:
 
 def not_even(hands: Hands, pair: int) -> Finding:
     """Describe a pair that turns by another angle from place to place."""
-    numbers = cosine_and_sine(hands.seen[:STEPS, pair, 0])
+    first, _ = hands.seen[:STEPS, pair].T
+    numbers = cosine_and_sine(first)
     if numbers is not None:
         words = (
             f"Cosines and sines are of different angles: in pair {pair} of"
             f" {plain(numbers[0], 4)} and {plain(numbers[1], 4)} per position."
         )
         return Finding("layout", words, pair=pair)
-    angles = np.unwrap(np.angle(hands.seen[:STEPS, pair, 0]))
+    angles = np.unwrap(np.angle(first))
     steps = ", ".join(plain(step, 3) for step in np.diff(angles))
     words = (
         "Scores do not depend on the offset alone: from position 0 to 3, pair"
@@ -210,7 +211,7 @@ def mixed_angles(
 def position_0(hands: Hands, layout: Layout) -> Finding:
     """Say by how much position 0 turns, which should leave x as it is."""
     moving = ~layout.still
-    phase, speed = hands.phase[moving, 0], hands.speed[moving, 0]
+    (phase, _), (speed, _) = hands.phase[moving].T, hands.speed[moving].T
     pair = int(np.flatnonzero(moving)[np.abs(phase).argmax()])
     slowest = np.argmin(np.abs(speed))
     start = phase[slowest] / speed[slowest]
@@ -316,19 +317,21 @@ def lengths(
     moving = np.flatnonzero(~layout.still)
     slack = max(1e-4, 2 * near)
     sizes = np.abs(hands.seen[:, moving]).max(axis=2)
-    drift = np.abs(sizes / sizes[0] - 1)  # [positions, pairs]
-    if drift.max() > slack:
-        position, place = np.argwhere(drift > slack)[0]
-        factor = plain(sizes[position, place] / sizes[0, place], 5)
+    drift = sizes / sizes[0]  # [positions, pairs]
+    changed = np.argwhere(np.abs(drift - 1) > slack)
+    if len(changed):
+        position, place = changed[0]
+        factor = plain(drift[position, place], 5)
         words = (
             f"Lengths change with the position: in pair {moving[place]} by"
             f" {factor} at position {position}."
         )
         return [Finding("lengths", words, int(position), int(moving[place]))]
-    off = np.abs(sizes[0] - due) > slack
+    length = np.median(sizes, axis=0)
+    off = np.abs(length - due) > slack
     if not off.any():
         return []
-    factor = float(np.median(sizes[0, off]))
+    factor = float(np.median(length[off]))
     said = f"Lengths change by {plain(factor, 5)}"
     if abs(factor - 1) <= slack:
         said = "Lengths do not change"

@@ -675,10 +675,18 @@ def test_a_base_suggests_a_cause(base, cause):
     assert review_rotary(rotary(5e5)).notes == ()
 
 
+def test_nothing_is_said_of_what_was_not_seen():
+    seen = review_rotary(lambda x: x).as_dict()
+    assert seen["divided_by"] == seen["length"] == seen["exit_code"] == 1
+    told = ("findings", "convention", "layout", "divided_by", "length")
+    assert {name for name in seen if seen[name]} == {*told, "exit_code"}
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [
         ({"width": 1}, "width=1: give 2 to 4096"),
+        ({"width": 4097}, "width=4097: give 2 to 4096"),
         ({"width": 64.0}, "width=64.0: give an integer"),
         ({"max_len": 9}, "max_len=9: give 42 or more"),
         ({"tolerance": -1}, "tolerance=-1: give 0 or more"),
