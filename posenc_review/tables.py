@@ -413,7 +413,7 @@ def best_convention(likely: list[Tables]) -> tuple[Tables, list[Finding]]:
 
     Where as many fail, it is the first of which most columns are right.
     """
-    best, fewest = None, (np.inf, 0)
+    tried = []
     for tables in likely:
         with np.errstate(all="ignore"):  # a column may stand still
             found = [check(tables) for check in CHECKS]
@@ -421,9 +421,9 @@ def best_convention(likely: list[Tables]) -> tuple[Tables, list[Finding]]:
         right = tables.asked.rows(np.arange(SHORT))
         off = np.abs(tables.table(SHORT) - right).max(axis=0)
         mostly_wrong = np.mean(off > STRUCTURE) > 0.5  # of the columns
-        if (len(failed), mostly_wrong) < fewest:
-            best, fewest = (tables, failed), (len(failed), mostly_wrong)
-    return best
+        tried.append((len(failed), mostly_wrong, tables, failed))
+    _, _, best, found = min(tried, key=lambda each: each[:2])
+    return best, found
 
 
 def asked_again(encoder: Callable, short: np.ndarray) -> list[Finding]:
