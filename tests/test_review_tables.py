@@ -452,6 +452,18 @@ def test_a_table_is_asked_for_again(change, said, row):
         (taken(lambda n: n + 5), {}, "unknown", "is 5 positions late"),
         (right, {"start": 5}, "unknown", "is 5 positions early"),
         (
+            ordered(SPREAD),
+            {"convention": CONVENTIONS[0]},
+            "paper, concatenated",
+            "Convention: paper, concatenated; held to paper, interleaved.\n",
+        ),
+        (
+            by_column(lambda k: k),
+            {},
+            "unknown",
+            "Convention: unknown; held to paper, interleaved.\n",
+        ),
+        (
             lambda n, d: waves(range(n), np.geomspace(1, 1e-4, d // 2)),
             {"convention": CONVENTIONS[0]},
             "tensor2tensor, interleaved",
@@ -494,23 +506,6 @@ def test_errors_are_judged_by_the_tolerance():
     assert review(in_float32, 64, max_len=64, tolerance=1e-5).findings == {}
     half = cast(np.float16)
     assert review(half, 64, max_len=600, tolerance=1e-3).findings == {}
-
-
-def test_an_unknown_table_is_held_to_what_it_fails_least():
-    seen = review(by_column(lambda k: k), 8, max_len=600)
-    assert seen.convention == "unknown"
-    assert "Convention: unknown; held to paper, interleaved.\n" in str(seen)
-
-
-def test_a_named_convention_is_told_beside_the_one_seen():
-    def concatenated(seq_len, d_model):
-        return spelled_out(seq_len, d_model, "paper, concatenated")
-
-    told = "Convention: paper, concatenated"
-    assert f"{told}.\n" in str(review(concatenated, 8, max_len=64))
-    named = review(concatenated, 8, max_len=64, convention=CONVENTIONS[0])
-    assert f"{told}; held to paper, interleaved.\n" in str(named)
-    assert "rotation" in named.findings
 
 
 def boom(seq_len, d_model):
