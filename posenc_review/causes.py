@@ -242,8 +242,6 @@ def waves_of(table: np.ndarray, asked: Asked) -> Cause | None:
     backwards = np.median(np.sign(speeds[as_seen(plan.speeds) > 0])) < 0
     if backwards and first != asked.start:
         wrong.append(f"Rows count backwards, from position {plain(-first)}.")
-    elif backwards:
-        wrong.append("The sines are negated.")
     elif first != asked.start:
         right = right._replace(start=first)
         words.append(start_words(first, asked))

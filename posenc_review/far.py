@@ -294,7 +294,7 @@ def what_happens(model: Model, first: int, hands: np.ndarray) -> str:
     }
     for told, positions in taken_for.items():
         off = np.abs(hands - model.hands(positions))
-        if np.all(off <= model.allowed([first, first + 5])):
+        if np.all(off <= model.allowed([first])):
             return f"Positions from {first} on {told}."
     return ""
 

@@ -80,12 +80,10 @@ def near_matrices(rotation: Rotation, count: int) -> np.ndarray:
         position `p` puts into column `i`.
     """
     answers = []
-    parts = rotation.width // 64 + 1
-    for some in np.array_split(np.eye(rotation.width), parts):
-        x = np.repeat(some[:, None], count, axis=1)
-        positions = np.tile(np.arange(count), (len(some), 1))
-        answers.append(rotation(x, positions))
-    return np.concatenate(answers).transpose(1, 2, 0)
+    for column in np.eye(rotation.width):
+        x = np.tile(column, (1, count, 1))
+        answers.extend(rotation(x, [range(count)]))
+    return np.stack(answers, axis=-1)
 
 
 class Layout(NamedTuple):

@@ -93,6 +93,7 @@ def test_llama3_and_yarn_as_transformers_computes_them():
         ),
         ({"mscale": 0.707}, 0.1 * math.log(4) + 1),
         ({"factor": 1.0}, 1.0),
+        ({"factor": 1.5}, 0.1 * math.log(1.5) + 1),
     ],
 )
 def test_the_attention_factor_of_yarn(more, length):
@@ -108,7 +109,11 @@ def test_yarn_leaves_fast_pairs_and_divides_slow_ones():
     assert np.flatnonzero(divided > 4 - 1e-9)[0] == 23
     whole = {"type": "yarn", "truncate": False, **YARN}
     untruncated = read_config(HEAD | {"rope_scaling": whole})
-    assert untruncated.speeds[11] != pytest.approx(read.speeds[11], rel=1e-3)
+    turns = 4096 / (2 * math.pi * np.array([32, 1]))
+    low, high = 32 * np.log(turns) / math.log(1e4)
+    kept = (high - 11) / (high - low)
+    expected = rates(64)[11] * (kept + (1 - kept) / 4)
+    assert untruncated.speeds[11] == pytest.approx(expected)
     at_once = whole | {"beta_fast": 8, "beta_slow": 8}
     stepped = read_config(HEAD | {"rope_scaling": at_once}).speeds
     np.testing.assert_allclose(rates(64) / stepped, [1] * 16 + [4] * 16)

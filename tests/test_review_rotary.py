@@ -132,6 +132,7 @@ def written_as_half(x, positions):
     return np.concatenate([made[..., ::2], made[..., 1::2]], axis=-1)
 
 
+WOVEN = np.arange(64).reshape(2, 32).T.ravel()
 PARTS = "pairs 0 to 14 as base 500000 has them, 15 to 17 between, 18 to 31"
 QUARTER = "half, partial, 16 of 64 columns"
 LINEAR = {"rope_type": "linear", "factor": 4}
@@ -178,6 +179,11 @@ RIGHT = [
         "interleaved, partial, 16 of 64 columns, proportional, base 1000000",
     ),
     (rotary(), {"width": 2}, "interleaved or half"),
+    (
+        lambda x, p: rotary()(x, p)[..., WOVEN],
+        {"layout": "half, written as interleaved"},
+        "half, written as interleaved, base 10000",
+    ),
     (
         written_as_half,
         {"layout": "interleaved, written as half"},
@@ -346,7 +352,7 @@ class Remembers:
         elif self.what == "length":
             positions = self.kept.setdefault(positions.shape, positions.copy())
         elif self.what == "count":
-            positions = positions + self.asked // 20
+            positions = positions + self.asked // 80
         elif self.what == "once" and self.asked > 1:
             raise RuntimeError("only once")
         elif self.what == "dropout":
@@ -409,7 +415,10 @@ WRONG = [  # a function; the finding's name, and what it should say
     (rotary(turns=put(0, 0)), "pair: Pair 0 (columns 0, 32) stands still"),
     (rotary(layout="interleaved", turns=put(31, 0)), "pair: (columns 62, 63)"),
     (rotary(turns=exchange(3, 9)), "pair: Pairs 3 and 9 are exchanged"),
-    (rotary(turns=put(7, -0.1)), "pair: Against the others turn: pair 7."),
+    (
+        rotary(turns=put(7, -(1e4 ** (-7 / 32)))),
+        "pair: Against the others turn: pair 7.",
+    ),
     (
         rotary(turns=put(4, 0.6)),
         "pair: by 0.6 per position instead of 0.3162.",
@@ -562,6 +571,10 @@ def test_what_is_wrong_is_said(rotate, expected):
         assert seen in ("half", "half, base 10000")
     else:
         assert str(found.convention) in SEEN
+    if name in ("pair", "pairs", "speeds", "far", "lengths", "layout"):
+        assert len(found.details) == 1
+    if name == "position 0":
+        assert not found.details[0].position
     for finding in found.details:  # a place that is given is named
         for name, before in PLACES.items():
             place = getattr(finding, name)
@@ -646,6 +659,7 @@ def test_a_factor_that_is_no_finding_if_asked_for():
 
 def test_digits_are_told_and_float32_is_no_finding():
     assert "Angles in float64." in str(review_rotary(rotary()))
+    assert "Angles in bfloat16." in str(review_rotary(takes(bfloat16)))
     digits = review_rotary(in_float32).digits
     assert digits.startswith("Angles in float32, off by 0.00")
     tolerant = review_rotary(rotary(waves=bfloat16), tolerance=0.01)
