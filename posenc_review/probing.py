@@ -136,7 +136,7 @@ def layout_of(partner: np.ndarray) -> Layout:
         names = ("interleaved", "half")
     pairs = np.stack([seconds - distance, seconds], axis=1)
     still = ~np.isin(pairs[:, 0], firsts)
-    if still.sum() > 1 or len(pairs) < 4:  # a part, not a pair forgotten
+    if still.sum() > 1:  # a part, not a pair forgotten
         pairs, still = without_ends(pairs, still)
     return Layout(names, pairs, still, width)
 
