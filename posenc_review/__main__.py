@@ -36,7 +36,12 @@ def parser() -> argparse.ArgumentParser:
         help="it is rotate(x, positions), not encoder(seq_len, d_model)",
     )
     add("--width", type=int, help="columns (64, or those of --config)")
-    add("--base", type=float, help="hold it to this base, such as 500000")
+    add(
+        "--base",
+        type=float,
+        help="hold it to this base, such as 500000; a table is held to 10000,"
+        " and of a rotary function any base is told and right",
+    )
     add(
         "--max-len",
         type=int,

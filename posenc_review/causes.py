@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 
 from .conventions import (
-    BASE,
     EVERY,
     LAYOUTS,
     SPACINGS,
@@ -31,8 +30,8 @@ class Asked(NamedTuple):
 
     d_model: int
     convention: Convention
-    base: float = BASE
-    start: float = 0  # the position of the first row
+    base: float
+    start: float  # the position of the first row
 
     def rows(self, numbers: object, rounding: Rounding = EXACT) -> np.ndarray:
         """Return the rows of these numbers, as they should be."""
@@ -103,7 +102,7 @@ class Places(NamedTuple):
     """Which of the formula's columns each column of a table holds."""
 
     order: np.ndarray
-    signs: np.ndarray
+    negated: np.ndarray  # whether it does so with the other sign
 
 
 def places_of(table: np.ndarray, asked: Asked) -> Places | None:
@@ -112,18 +111,19 @@ def places_of(table: np.ndarray, asked: Asked) -> Places | None:
     A column that holds what it should, but for its sign, is at its place.
     """
     right = asked.rows(range(len(table)))
-    order, signs = np.arange(asked.d_model), np.ones(asked.d_model)
+    order, negated = np.arange(asked.d_model), np.zeros(asked.d_model, bool)
     for column in range(asked.d_model):
-        wave = table[:, column, None]
-        off = np.array([np.abs(wave - s * right).max(axis=0) for s in (1, -1)])
-        if off[:, column].min() <= ALIKE:
-            signs[column] = 1 if off[0, column] <= ALIKE else -1
+        wave = table[:, [column]]
+        if alike(wave, right[:, [column]]):
             continue
-        sign, source = np.unravel_index(off.argmin(), off.shape)
-        if off[sign, source] > ALIKE:
+        if alike(-wave, right[:, [column]]):
+            negated[column] = True
+            continue
+        off = np.abs(wave - right).max(axis=0)
+        order[column] = off.argmin()
+        if off.min() > ALIKE:
             return None
-        order[column], signs[column] = source, (1, -1)[sign]
-    return Places(order, signs)
+    return Places(order, negated)
 
 
 def moved_columns(table: np.ndarray, asked: Asked) -> Cause | None:
@@ -133,8 +133,8 @@ def moved_columns(table: np.ndarray, asked: Asked) -> Cause | None:
         return None
     order = places.order
     moved = np.flatnonzero(order != np.arange(asked.d_model))
-    negated = np.flatnonzero(places.signs < 0)
-    column = int([*moved, *negated][0])
+    negated = np.flatnonzero(places.negated)
+    column = int(min([*moved, *negated]))
     if len(negated):
         verb = "is" if len(negated) == 1 else "are"
         said = f"{waves_named(negated, asked)} {verb} negated"
@@ -160,7 +160,7 @@ def constant_columns(table: np.ndarray, asked: Asked) -> Cause | None:
         return None
     columns = np.flatnonzero(still)
     words = f"One number in all rows hold: {counted('column', columns)}."
-    return Cause(words, column=int(columns[0]))
+    return Cause(words, column=int(columns.min()))
 
 
 def mixed_entries(table: np.ndarray, asked: Asked) -> Cause | None:
@@ -242,8 +242,6 @@ def waves_of(table: np.ndarray, asked: Asked) -> Cause | None:
     backwards = np.median(np.sign(speeds[as_seen(plan.speeds) > 0])) < 0
     if backwards and first != asked.start:
         wrong.append(f"Rows count backwards, from position {plain(-first)}.")
-    elif backwards:
-        wrong.append("The sines are negated.")
     elif first != asked.start:
         right = right._replace(start=first)
         words.append(start_words(first, asked))
@@ -370,25 +368,22 @@ def rounded_entries(table, asked, errors, tolerance) -> Cause | None:
 
 def rounded_angles(table, asked, errors, tolerance) -> Cause | None:
     """Explain errors by angles in float32, or rounded to 16 bits."""
-    some = np.unique(np.geomspace(1, len(table), 2000).astype(int)) - 1
-    slack = ALIKE + STEP.get(format_of(table[:MANY]), 0)
     first = int(np.argmax(errors > tolerance))
-    lost = 8 * STEP["float32"] * (np.arange(len(table)) + asked.start)
-    if np.all(errors <= 2e-6 + lost):
+    if np.all(errors <= 2e-6 + 8 * STEP["float32"] * np.arange(len(table))):
         words = (
             f"Angles are in float32: row {first} is the first that is off by"
             f" more than {tolerance:g}."
         )
         return Cause(words)
-    lost = slack + lost[some].reshape(-1, 1)
-    best, most = None, 0.9
-    for rounding in ROUNDINGS:
-        off = np.abs(table[some] - asked.rows(some, rounding))
-        share = (off <= lost).mean()
-        if share > most:
-            best, most = rounding, share + 0.001
-    right = (np.abs(table[some] - asked.rows(some)) <= lost).mean()
-    if best is None or right > most - 0.02:
+    some = table[:MANY]
+    slack = 2 * ALIKE + STEP.get(format_of(some), 0)
+
+    def share(rounding: Rounding) -> float:
+        off = np.abs(some - asked.rows(range(len(some)), rounding))
+        return np.mean(off <= slack)
+
+    best = max((EXACT, *ROUNDINGS), key=share)
+    if best is EXACT or share(best) < 0.9:
         return None
     words = f"{best.words()}: row {first} is the first that is off."
     return Cause(words)
@@ -399,7 +394,7 @@ def rows_from(table, asked, errors, tolerance) -> Cause | None:
     wrong = np.flatnonzero(errors > max(ALIKE, tolerance))
     if not len(wrong):
         return None
-    first, last = int(wrong[0]), int(wrong[-1])
+    first, last = int(wrong.min()), int(wrong.max())
     some = np.arange(first, min(first + 8, last + 1))
     made = table[some]
     whole = len(wrong) == last - first + 1

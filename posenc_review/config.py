@@ -75,12 +75,12 @@ def read_config(
     if scaling not in SCALINGS:
         known = ", ".join(SCALINGS)
         raise ValueError(f"unknown scaling {scaling!r}; known are {known}")
-    columns = turning_columns(config, settings, width)
+    pairs = turning_pairs(config, settings, width)
     base = number(settings, "rope_theta", BASE)
     if base <= 1:
         raise ValueError(f"rope_theta={base}: give a number above 1")
-    steps = (width if scaling == "proportional" else columns) / 2
-    plan = speeds_of(base, columns // 2, steps)
+    steps = width / 2 if scaling == "proportional" else pairs
+    plan = speeds_of(base, pairs, steps)
     max_len = None
     if config.get("max_position_embeddings") is not None:
         max_len = int(number(config, "max_position_embeddings"))
@@ -95,7 +95,7 @@ def read_config(
     factor = number(settings, "factor", 1.0)
     speeds, length = SCALINGS[scaling](plan, base, settings, old_len)
     return RotarySettings(
-        width, columns, base, scaling, factor, speeds, length, max_len
+        width, 2 * pairs, base, scaling, factor, speeds, length, max_len
     )
 
 
@@ -172,15 +172,15 @@ def head_width(config: dict) -> int:
     return sizes[0] // sizes[1]
 
 
-def turning_columns(config: dict, settings: dict, width: int) -> int:
-    """Return how many columns turn, an even number."""
+def turning_pairs(config: dict, settings: dict, width: int) -> int:
+    """Return how many pairs of columns turn."""
     if config.get("rotary_dim") is not None:  # GPT-J's spelling
         columns = number(config, "rotary_dim")
     else:
         columns = width * number(settings, "partial_rotary_factor", 1.0)
     if not 2 <= columns <= width:
         raise ValueError(f"{columns:g} of {width} columns should turn")
-    return int(columns) // 2 * 2
+    return int(columns) // 2
 
 
 def no_scaling(plan, base, settings, old_len) -> tuple[np.ndarray, float]:

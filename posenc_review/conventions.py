@@ -7,7 +7,6 @@ import numpy as np
 from .reading import numbers
 from .report import plain
 from .rounding import EXACT, Rounding
-from .waves import speeds_of
 
 BASE = 10_000.0
 
@@ -55,8 +54,8 @@ def columns_of(d_model: int, convention: Convention) -> Columns:
     tensor2tensor's table has a column of zeros at the end.
     """
     waves = d_model
-    if convention.spacing == "tensor2tensor" and d_model > 1:
-        waves = d_model // 2 * 2
+    if convention.spacing == "tensor2tensor":
+        waves = max(1, d_model // 2 * 2)
     columns = np.arange(waves)
     if convention.layout == "interleaved":
         first, second = columns[::2], columns[1::2]
@@ -86,7 +85,7 @@ def angular_speeds(
 ) -> np.ndarray:
     """Return the radians per position of each pair."""
     steps = steps_of(d_model, convention.spacing)
-    return speeds_of(base, (d_model + 1) // 2, steps)
+    return float(base) ** (-np.arange(0, d_model, 2) / (2 * steps))
 
 
 def formula(

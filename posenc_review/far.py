@@ -104,12 +104,12 @@ def look_far(
     seen, findings = Seen(np.arange(len(some)), some), []
     if probe is not None:
         seen, findings = ask_octaves(probe, seen, slack, max_len)
-    ideal = model_of(hands, plan, max(1e-5, 4 * near, 4 * plan.scatter), slack)
+    ideal = model_of(hands, plan, max(1e-5, 4 * (near + plan.scatter)), slack)
     model, rounded = with_rounding(ideal, model, seen)
     right = model.right(*seen) & np.isfinite(seen.hands).all(axis=(1, 2))
     if probe is not None and not right.all():
         findings.append(wrong_from(probe, model, seen, right))
-    last = int(seen.positions[-1])
+    last = int(seen.positions.max())
     return FarLook(findings + rounded, digits(model, seen, right), last)
 
 
@@ -132,7 +132,7 @@ def ask_octaves(
     positions, hands = [near.positions], [near.hands]
     findings: list[Finding] = []
     for group in octaves(max_len):
-        reached = int(positions[-1][-1])
+        reached = int(positions[-1].max())
         try:
             answer = probe([*COMPANY, *group])
         except NoAnswerError as trouble:
@@ -165,16 +165,16 @@ def refused_from(
             return True
         return False
 
-    for position in group:
+    for position in np.sort(group):
         if is_refused(int(position)):
             first = first_where(is_refused, reached, int(position))
             break
         reached = int(position)
     else:
-        first = int(group[0])
+        first = int(group.min())
         words = (
-            f"Positions {first} to {group[-1]} fail in a call with positions 1"
-            f" to 3, and alone they do not: {trouble}."
+            f"Positions {first} to {group.max()} fail in a call with positions"
+            f" 1 to 3, and alone they do not: {trouble}."
         )
         return Finding("far", words, first)
     words = f"Position {first} is the first to fail: {trouble}."
@@ -190,7 +190,7 @@ def other_company(
         company = probe([*COMPANY, position])[: len(COMPANY)]
         return np.abs(company - near.hands[COMPANY]).max() > slack
 
-    first = first_where(is_wrong, reached, int(group[-1]))
+    first = first_where(is_wrong, reached, int(group.max()))
     words = (
         "How a position is turned depends on the largest one of its call:"
         f" beside {first} or more, positions 1 to 3 turn by other angles."
@@ -251,8 +251,8 @@ def wrong_from(
     probe: Probe, model: Model, seen: Seen, right: np.ndarray
 ) -> Finding:
     """Name the first wrong position, and what is made of it."""
-    bad = int(seen.positions[~right][0])
-    good = int(max([-1, *seen.positions[right & (seen.positions < bad)]]))
+    bad = int(seen.positions[~right].min())
+    good = int(seen.positions[seen.positions < bad].max(initial=-1))
 
     def is_wrong(position: int) -> bool:
         hands = probe.alone(position)
@@ -281,9 +281,9 @@ def what_happens(model: Model, first: int, hands: np.ndarray) -> str:
     if np.abs(hands).max() < 1e-6:
         return f"From position {first} on the result is zero."
     due = model.hands([first, first + 5])
-    sizes = np.abs(hands) / np.abs(due)
-    if np.all(np.abs(hands - sizes * due) <= model.allowed([first])):
-        factor = plain(sizes[0].min(), 5)
+    ratios = hands / due
+    if np.all(np.abs(ratios - np.abs(ratios)) <= model.allowed([first])):
+        factor = plain(np.abs(ratios[0]).min(), 5)
         return f"From position {first} on lengths change, by {factor} there."
     taken_for = {
         f"are turned as {first - 1}: clipped there": (first - 1, first - 1),
@@ -298,7 +298,7 @@ def what_happens(model: Model, first: int, hands: np.ndarray) -> str:
     }
     for told, positions in taken_for.items():
         off = np.abs(hands - model.hands(positions))
-        if np.all(off <= model.allowed([first, first + 5])):
+        if np.all(off <= model.allowed([first])):
             return f"Positions from {first} on {told}."
     return ""
 

@@ -81,23 +81,26 @@ class RotaryConvention(NamedTuple):
 class NearLook(NamedTuple):
     """What was seen at the first positions.
 
-    Without `seen` no pairs could be made out; where it is not `even` one
-    cannot tell where the hands should point farther out.
+    Without `seen` no pairs could be made out.
     """
 
     findings: list[Finding]
     seen: "Pairs | None" = None
     convention: RotaryConvention = RotaryConvention()
-    even: bool = False
 
 
 class Pairs(NamedTuple):
-    """Which columns turn together, and how."""
+    """Which columns turn together, and how.
+
+    Where they do not turn `evenly` one cannot tell where the hands should
+    point farther out.
+    """
 
     layout: Layout
     shuffle: Shuffle
     hands: Hands
     plan: Schedule
+    evenly: bool
 
 
 def look_near(matrices: np.ndarray, asked: Asked, near: float) -> NearLook:
@@ -138,10 +141,10 @@ def look_near(matrices: np.ndarray, asked: Asked, near: float) -> NearLook:
     if asked.config is not None:
         findings += held_to_config(speeds, plan, asked.config, near)
 
-    seen = Pairs(layout, shuffle, hands, plan)
-    even = turning.even and all(each.position is None for each in stretched)
+    evenly = turning.even and all(each.position is None for each in stretched)
+    seen = Pairs(layout, shuffle, hands, plan, evenly)
     convention = gathered(seen, turning, 1.0 if stretched else asked.length)
-    return NearLook(findings, seen, convention, even)
+    return NearLook(findings, seen, convention)
 
 
 def gathered(seen: Pairs, turning: Turning, length: float) -> RotaryConvention:
@@ -156,7 +159,7 @@ def gathered(seen: Pairs, turning: Turning, length: float) -> RotaryConvention:
         first_column=int(seen.layout.pairs.min()),
         base=seen.plan.base,
         proportional=seen.plan.reading == 1,
-        clockwise=bool(np.median(np.sign(turning.speeds)) < 0),
+        clockwise=bool(np.sign(turning.speeds).sum() < 0),
         divided_by=seen.plan.divided_by,
         parts=seen.plan.parts,
         scaling=seen.plan.scaling,
@@ -169,7 +172,7 @@ def plan_of_speeds(
 ) -> Schedule:
     """Say what the speeds follow, if they are those of a hand that turns."""
     speeds = np.abs(turning.speeds)
-    if not turning.known:
+    if not turning.even:
         return Schedule(speeds)
     if asked.config and not len(unlike(speeds, asked.config, near)):
         return plan_of(asked.config)
@@ -182,23 +185,21 @@ def plan_of_speeds(
 def usable(matrices: np.ndarray) -> tuple[np.ndarray, list[Finding]]:
     """Leave out what tells nothing of how columns turn.
 
-    That is: positions from the first that gives NaN or zero; where only
-    position 0 does, it is taken as if it were right. And positions that are
+    That is: positions from the first that gives NaN or zero; where position
+    0 does, it is taken as if it were right. And positions that are
     turned like the one before, if all are cut to whole steps.
     """
     matrices, findings = matrices.copy(), []
-    fine = np.isfinite(matrices).all(axis=(1, 2))
-    kept = np.diagonal(matrices, axis1=1, axis2=2)
-    if kept[fine].any():  # else the cosines are missing
-        fine &= matrices.any(axis=(1, 2))
-    first = int(np.argmin(fine))
-    gives = "zero" if np.isfinite(matrices[first]).all() else "NaN or infinity"
-    if not fine[0] and fine[1:].all():
-        words = f"Position 0 gives {gives}."
-        findings.append(Finding("position 0", words, 0))
-        matrices[0] = np.eye(matrices.shape[-1])
-    elif not fine.all():
-        words = f"From position {first} on it gives {gives}."
+    fine = np.isfinite(matrices).all(axis=(1, 2)) & matrices.any(axis=(1, 2))
+    if not fine[0]:
+        findings.append(
+            Finding("position 0", f"Position 0 {gives(matrices[0])}.", 0)
+        )
+        matrices[0] = np.eye(len(matrices.T))
+        fine[0] = True
+    if not fine.all():
+        first = int(np.argmin(fine))
+        words = f"From position {first} on it {gives(matrices[first])}."
         findings.append(Finding("far", words, first))
         matrices = matrices[:first]
     step = repeats(matrices)
@@ -209,6 +210,12 @@ def usable(matrices: np.ndarray) -> tuple[np.ndarray, list[Finding]]:
         )
         findings.append(Finding("positions", words))
     return matrices[::step], findings
+
+
+def gives(matrix: np.ndarray) -> str:
+    """Say what a position gives that turns nothing."""
+    zero = np.isfinite(matrix).all()
+    return "gives zero" if zero else "gives NaN or infinity"
 
 
 def repeats(matrices: np.ndarray) -> int:

@@ -80,12 +80,10 @@ def near_matrices(rotation: Rotation, count: int) -> np.ndarray:
         position `p` puts into column `i`.
     """
     answers = []
-    parts = rotation.width // 64 + 1
-    for some in np.array_split(np.eye(rotation.width), parts):
-        x = np.repeat(some[:, None], count, axis=1)
-        positions = np.tile(np.arange(count), (len(some), 1))
-        answers.append(rotation(x, positions))
-    return np.concatenate(answers).transpose(1, 2, 0)
+    for column in np.eye(rotation.width):
+        x = np.tile(column, (1, count, 1))
+        answers.extend(rotation(x, [range(count)]))
+    return np.stack(answers, axis=-1)
 
 
 class Layout(NamedTuple):
@@ -128,26 +126,19 @@ def layout_of(partner: np.ndarray) -> Layout:
         pairs = np.stack([firsts, partner[firsts]], axis=1)
         return Layout((), pairs, np.zeros(len(pairs), bool), width)
     if distance == 1:
-        start, names = int(turning[0]) % 2, ("interleaved",)
-        seconds = np.arange(start + 1, width, 2)
+        names, seconds = ("interleaved",), np.arange(1, width, 2)
     else:
-        start, names = block_start(turning, distance, width), ("half",)
+        # the first pair of a block that begins at 0 may stand still
+        start = 0 if turning[-1] < 2 * distance else turning[0]
+        names = ("half",)
         seconds = np.arange(start + distance, start + 2 * distance)
     if width == 2:
         names = ("interleaved", "half")
     pairs = np.stack([seconds - distance, seconds], axis=1)
     still = ~np.isin(pairs[:, 0], firsts)
-    if still.sum() > 1 or len(pairs) < 4:  # a part, not a pair forgotten
+    if still.sum() > 1:  # a part, not a pair forgotten
         pairs, still = without_ends(pairs, still)
     return Layout(names, pairs, still, width)
-
-
-def block_start(turning: np.ndarray, distance: int, width: int) -> int:
-    """Return where a block of two halves begins that holds the columns."""
-    for start in (0, width - 2 * distance):
-        if start <= turning[0] and turning[-1] < start + 2 * distance:
-            return start
-    return int(turning[0])
 
 
 def without_ends(
@@ -216,14 +207,12 @@ def undo_shuffle(matrices: np.ndarray) -> tuple[Shuffle, np.ndarray]:
 
     Some functions read pairs interleaved and write them as halves.
     """
-    width = matrices.shape[-1]
+    width = len(matrices.T)
     same = np.arange(width)
-    entries = np.abs(matrices[0]) > 1e-3
     order = matrices[0].argmax(axis=1)
-    once = (entries.sum(axis=0) == 1) & (entries.sum(axis=1) == 1)
-    if not once.all() or np.any(matrices[0] < -1e-3):
-        return Shuffle(same), matrices
-    if np.array_equal(order, same):
+    is_order = np.array_equal(np.sort(order), same)
+    moved = np.abs(matrices[0] - np.eye(width)[order]).max() < 1e-3
+    if not (is_order and moved) or np.array_equal(order, same):
         return Shuffle(same), matrices
     return name_shuffle(order), matrices[:, np.argsort(order)]
 

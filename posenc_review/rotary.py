@@ -150,10 +150,11 @@ def look(
     try:
         first = first_call(rotation)
     except NoAnswerError as trouble:
-        words = (
-            f"Asked for positions 0 to 3, it fails: {trouble}. If it makes a"
-            " table, leave out --rotary."
-        )
+        words = f"Asked for positions 0 to 3, it fails: {trouble}."
+        if rotation.width % 2:
+            words += " Columns turn in pairs, and the width is odd."
+        else:
+            words += " If it makes a table, leave out --rotary."
         return RotaryReview((Finding("result", words),))
     findings = call_again(rotation, first, "twice")
     findings = findings or not_linear(rotation)
@@ -173,7 +174,7 @@ def look(
     if looked.seen is None:
         return RotaryReview(tuple(findings))
     digits, positions = "", len(matrices)
-    if looked.even:
+    if looked.seen.evenly:
         probe = None
         if not misread and len(looked.seen.hands.seen) == NEAR:
             probe = Probe(rotation, looked.seen.layout, looked.seen.shuffle)

@@ -127,7 +127,7 @@ def row_length(tables: Tables) -> Finding | None:
     off = tables.off(squares, pairs, size=2 * tables.asked.d_model)
     if not len(off):
         return None
-    row = int(off[0, 0])
+    row = int(off.min())
     words = (
         "In each row the squares should sum to 1 for each pair; those of row"
         f" {row} are off by {plain(squares[row] - pairs, 2)} of {pairs}."
@@ -139,7 +139,7 @@ def row_2(tables: Tables) -> Finding | None:
     """Ask whether the first sine of row 2 is sin 2, whatever the width."""
     columns = columns_of(tables.asked.d_model, tables.asked.convention)
     position = tables.asked.start + 2
-    seen = tables.table(3)[2, columns.sines[:1]]
+    seen = tables.table(SHORT)[2, columns.sines[:1]]
     if not len(tables.off(seen, np.sin(position))):
         return None
     words = (
@@ -156,12 +156,12 @@ def rotation(tables: Tables) -> Finding | None:
     off = tables.off(rows[1:], rows[:-1] * (rows[1] / rows[0]))
     if not len(off):
         return None
-    row, pair = int(off[0, 0]) + 2, int(off[0, 1])
+    row, pair = (int(place) for place in off[0])
     words = (
         "Each pair should turn by the same angle from row to row; pair"
-        f" {pair} does not, from row {row - 1} to {row}."
+        f" {pair} does not, from row {row + 1} to {row + 2}."
     )
-    return Finding("rotation", words, position=row, pair=pair)
+    return Finding("rotation", words, position=row + 2, pair=pair)
 
 
 def wavelengths(tables: Tables) -> Finding | None:
@@ -193,8 +193,9 @@ def dot_products(tables: Tables) -> Finding | None:
     """Ask whether the dot product of rows depends on their offset alone."""
     hands = tables.hands(min(512, tables.rows))[1:]
     dots = (hands @ hands.conj().T).real
-    size = 4 * tables.asked.d_model
-    off = tables.off(dots[1:, 1:], dots[:-1, :-1], size)
+    off = tables.off(
+        dots[1:, 1:], dots[:-1, :-1], size=4 * tables.asked.d_model
+    )
     if not len(off):
         return None
     one, other = (int(place) + 2 for place in off[0])
@@ -227,7 +228,7 @@ def first_rows(tables: Tables) -> Finding | None:
     off = tables.off(tables.table(tables.rows)[:SHORT], tables.table(SHORT))
     if not len(off):
         return None
-    row = int(off[0, 0])
+    row = int(off[:, 0].min())
     words = (
         "Rows should not depend on how many are asked for; of a table of"
         f" {tables.rows} rows, row {row} is not that of one of {SHORT}."
@@ -240,7 +241,9 @@ def batch_axis(tables: Tables) -> Finding | None:
     table, width = tables.ask(4), tables.asked.d_model
     due = np.zeros((4, 4, width))
     batch = due + table
-    if batch.shape == due.shape and not len(tables.off(batch[0], batch[-1])):
+    if batch.shape == due.shape and not len(
+        tables.off(np.ptp(batch, axis=0), 0)
+    ):
         return None
     words = (
         "Added to a batch, each sentence should get the same encoding; this"
@@ -268,8 +271,9 @@ def read(encoder: Callable, seq_len: int, d_model: int) -> np.ndarray:
     if sizes != [seq_len] or table.shape[-1] != d_model:
         raise ValueError(f"the shape is {table.shape}")
     if not np.isfinite(table).all():
-        bad = np.argwhere(~np.isfinite(table.reshape(seq_len, d_model)))[0]
-        raise ValueError(f"there is NaN or infinity in row {bad[0]}")
+        fine = np.isfinite(table.reshape(seq_len, d_model)).all(axis=1)
+        row = np.flatnonzero(~fine).min()
+        raise ValueError(f"there is NaN or infinity in row {row}")
     return table
 
 
@@ -387,7 +391,7 @@ def ask_for_tables(
         The rows of the longest, and what went wrong with a longer one.
     """
     longest = 0
-    for rows in (3, 4, SHORT, 256, 512, FAR + 1, most):
+    for rows in (4, SHORT, 256, 512, FAR + 1, most):
         rows = min(rows, most)
         trouble = trouble_with(ask, rows)
         if trouble:
@@ -423,7 +427,7 @@ def best_convention(likely: list[Tables]) -> tuple[Tables, list[Finding]]:
 
     Where as many fail, it is the first of which most columns are right.
     """
-    best, fewest = None, (np.inf, 0)
+    tried = []
     for tables in likely:
         with np.errstate(all="ignore"):  # a column may stand still
             found = [check(tables) for check in CHECKS]
@@ -431,9 +435,9 @@ def best_convention(likely: list[Tables]) -> tuple[Tables, list[Finding]]:
         right = tables.asked.rows(np.arange(SHORT))
         off = np.abs(tables.table(SHORT) - right).max(axis=0)
         mostly_wrong = np.mean(off > STRUCTURE) > 0.5  # of the columns
-        if (len(failed), mostly_wrong) < fewest:
-            best, fewest = (tables, failed), (len(failed), mostly_wrong)
-    return best
+        tried.append((len(failed), mostly_wrong, tables, failed))
+    _, _, best, found = min(tried, key=lambda each: each[:2])
+    return best, found
 
 
 def asked_again(encoder: Callable, short: np.ndarray) -> list[Finding]:

@@ -21,55 +21,42 @@ class Form(NamedTuple):
 
     words: str
     hands: Callable[[np.ndarray], tuple]
-    right: int | None  # which of the two turns evenly
 
 
 AGAINST = "a minus is missing, so that one column turns against the other"
 OVERWRITTEN = "column is computed from one already overwritten: lengths change"
 FORMS = (
-    Form(AGAINST, lambda z: (z.conj(), z), 1),
-    Form("the second column is negated", lambda z: (z, -z), 0),
-    Form("the first column is negated", lambda z: (-z, z), 1),
+    Form(AGAINST, lambda z: (z.conj(), z)),
+    Form("the second column is negated", lambda z: (z, -z)),
+    Form("the first column is negated", lambda z: (-z, z)),
     Form(
         "sine and cosine are exchanged",
         lambda z: (1j * z.conj(), 1j * z.conj()),
-        0,
     ),
     Form(
         "sine and cosine are exchanged in the first column",
         lambda z: (1j * z.conj(), z),
-        1,
     ),
     Form(
         "sine and cosine are exchanged in the second column",
         lambda z: (z, 1j * z.conj()),
-        0,
     ),
+    Form("only the first column turns", lambda z: (z, 1)),
+    Form("only the second column turns", lambda z: (1, z)),
+    Form("the second column is lost", lambda z: (z, 0)),
+    Form("the first column is lost", lambda z: (0, z)),
+    Form("both columns are computed like the first", lambda z: (z, 1j * z)),
     Form(
-        "cosines stand where sines should",
-        lambda z: ((1 + 1j) * z.real, (1 + 1j) * z.real),
-        None,
-    ),
-    Form(
-        "the cosines are missing", lambda z: (1j * z.imag, 1j * z.imag), None
-    ),
-    Form("only the first column turns", lambda z: (z, 1), 0),
-    Form("only the second column turns", lambda z: (1, z), 1),
-    Form("the second column is lost", lambda z: (z, 0), 0),
-    Form("the first column is lost", lambda z: (0, z), 1),
-    Form("both columns are computed like the first", lambda z: (z, 1j * z), 0),
-    Form(
-        "both columns are computed like the second", lambda z: (z / 1j, z), 1
+        "both columns are computed like the second",
+        lambda z: (z / 1j, z),
     ),
     Form(
         f"the second {OVERWRITTEN}",
         lambda z: (z, z.real + 1j * z.imag * z),
-        0,
     ),
     Form(
         f"the first {OVERWRITTEN}",
         lambda z: (z.real + 1j * z.imag * z, z),
-        1,
     ),
 )
 
@@ -80,7 +67,6 @@ class Turning(NamedTuple):
     speeds: np.ndarray  # of each pair, below 0 if clockwise
     findings: tuple[Finding, ...] = ()
     even: bool = True  # each hand turns evenly, so that far ones are known
-    known: bool = True  # the speeds are those of a hand that does
 
 
 def turning_of(hands: Hands, layout: Layout, near: float) -> Turning:
@@ -96,24 +82,22 @@ def turning_of(hands: Hands, layout: Layout, near: float) -> Turning:
     slack = near * np.maximum(np.abs(first), np.abs(second)) + 1e-12
     uneven = moving & ~even_hands(hands).all(axis=1)
     unlike = moving & (np.abs(first - second) > slack)
-    turned = hands.phase * moving[:, None]
-    if not (uneven.any() or unlike.any() or np.abs(turned).max() > 0.01):
+    turned = moving & (np.abs(hands.phase).max(axis=1) > 0.01)
+    odd = uneven | unlike | turned
+    if not odd.any():
         return Turning(first)
 
-    odd = uneven | unlike | (np.abs(turned).max(axis=1) > 0.01)
     pair = most_odd(hands, odd)
     seen = hands.seen[:FEW, pair]
-    form = form_of(seen) or form_of(seen / hands.length[pair].max())
+    form = form_of(seen)
     if form is not None:
         pairs = np.flatnonzero(odd)
         words = f"{counted('pair', pairs).capitalize()}: {form.words}."
         finding = Finding("pairs", words, pair=int(pairs[0]))
-        speeds = np.abs(hands.speed[:, form.right or 0])
-        known = form.right is not None
-        even = known and not uneven.any()
-        return Turning(speeds, (finding,), even, known)
+        speeds = np.abs(hands.speed).max(axis=1)
+        return Turning(speeds, (finding,), not uneven.any())
     if uneven.any():
-        return Turning(first, (not_even(hands, pair),), False, False)
+        return Turning(first, (not_even(hands, pair),), False)
     if unlike.any():
         finding, speeds = mixed_angles(hands, layout, unlike, near)
         return Turning(speeds, (finding,))
@@ -123,8 +107,8 @@ def turning_of(hands: Hands, layout: Layout, near: float) -> Turning:
 def even_hands(hands: Hands) -> np.ndarray:
     """Tell which hands turn by the same angle from position to position."""
     seen = hands.seen[:STEPS]
-    positions = np.arange(len(seen)).reshape(-1, 1, 1)
-    due = np.exp(1j * (hands.phase + positions * hands.speed))
+    turned = np.multiply.outer(np.arange(len(seen)), hands.speed)
+    due = np.exp(1j * (hands.phase + turned))
     sizes = np.maximum(np.abs(seen), 1e-9)
     return np.all(np.abs(seen / sizes - due) <= EVEN, axis=0)
 
@@ -133,7 +117,8 @@ def most_odd(hands: Hands, odd: np.ndarray) -> int:
     """Return the pair, of the odd ones, whose hands differ most."""
     first, second = np.moveaxis(hands.seen[:FEW], -1, 0)
     apart = np.abs(first - second).max(axis=0)
-    return int(np.where(odd, apart + 1, 0).argmax())
+    pairs = np.flatnonzero(odd)
+    return int(pairs[apart[pairs].argmax()])
 
 
 def form_of(seen: np.ndarray) -> Form | None:
@@ -157,14 +142,15 @@ def form_of(seen: np.ndarray) -> Form | None:
 
 def not_even(hands: Hands, pair: int) -> Finding:
     """Describe a pair that turns by another angle from place to place."""
-    numbers = cosine_and_sine(hands.seen[:STEPS, pair, 0])
+    first, _ = hands.seen[:STEPS, pair].T
+    numbers = cosine_and_sine(first)
     if numbers is not None:
         words = (
             f"Cosines and sines are of different angles: in pair {pair} of"
             f" {plain(numbers[0], 4)} and {plain(numbers[1], 4)} per position."
         )
         return Finding("layout", words, pair=pair)
-    angles = np.unwrap(np.angle(hands.seen[:STEPS, pair, 0]))
+    angles = np.unwrap(np.angle(first))
     steps = ", ".join(plain(step, 3) for step in np.diff(angles))
     words = (
         "Scores do not depend on the offset alone: from position 0 to 3, pair"
@@ -183,8 +169,8 @@ def cosine_and_sine(seen: np.ndarray) -> tuple[float, float] | None:
         None if they are no such waves.
     """
     positions = np.arange(len(seen))
-    one = float(np.arccos(np.clip(seen[1].real, -1, 1)))
-    other = float(np.arcsin(np.clip(seen[1].imag, -1, 1)))
+    with np.errstate(invalid="ignore"):  # above 1 it is no such wave
+        one, other = np.arccos(seen[1].real), np.arcsin(seen[1].imag)
     due = np.cos(positions * one) + 1j * np.sin(positions * other)
     return (one, other) if np.abs(seen - due).max() < EVEN else None
 
@@ -206,12 +192,10 @@ def mixed_angles(
         f"columns {one} and {other}, which are a pair, turn by"
         f" {plain(speeds[pair, 0], 4)} and {plain(speeds[pair, 1], 4)}"
     )
-    by_column = np.zeros(int(layout.pairs.max()) + 1)
-    by_column[layout.pairs] = speeds
-    by_column = by_column[int(layout.pairs.min()) :]
+    by_column = speeds.ravel()[np.argsort(layout.pairs.ravel())]
     angles = {
-        "half": by_column.reshape(2, -1),
-        "interleaved": by_column.reshape(-1, 2).T,
+        "half": np.split(by_column, 2),
+        "interleaved": (by_column[::2], by_column[1::2]),
     }
     for name, (firsts, seconds) in angles.items():
         if np.all(np.abs(firsts - seconds) <= near * firsts + 1e-12):
@@ -227,12 +211,12 @@ def mixed_angles(
 def position_0(hands: Hands, layout: Layout) -> Finding:
     """Say by how much position 0 turns, which should leave x as it is."""
     moving = ~layout.still
-    phase, speed = hands.phase[moving, 0], hands.speed[moving, 0]
+    (phase, _), (speed, _) = hands.phase[moving].T, hands.speed[moving].T
     pair = int(np.flatnonzero(moving)[np.abs(phase).argmax()])
     slowest = np.argmin(np.abs(speed))
     start = phase[slowest] / speed[slowest]
     later = np.abs(np.exp(1j * (phase - start * speed)) - 1).max()
-    if later < EVEN and abs(start) < 10_000:
+    if later < EVEN:
         first = plain(start, 3)
         words = (
             f"Position 0 is turned as position {first} should be, 1 as"
@@ -250,7 +234,7 @@ def directions(speeds: np.ndarray, exact: np.ndarray) -> list[Finding]:
         speeds: As they were seen.
         exact: As they are; of half a turn or more one does not see the sign.
     """
-    usual = np.sign(np.median(np.sign(speeds[speeds != 0])))
+    usual = np.sign(np.sign(speeds).sum())
     against = np.flatnonzero((np.sign(speeds) == -usual) & (exact < np.pi))
     if not len(against):
         return []
@@ -333,16 +317,17 @@ def lengths(
     moving = np.flatnonzero(~layout.still)
     slack = max(1e-4, 2 * near)
     sizes = np.abs(hands.seen[:, moving]).max(axis=2)
-    drift = np.abs(sizes / sizes[0] - 1)  # [positions, pairs]
-    if drift.max() > slack:
-        position, place = np.argwhere(drift > slack)[0]
-        factor = plain(sizes[position, place] / sizes[0, place], 5)
+    drift = sizes / sizes[0]  # [positions, pairs]
+    changed = np.argwhere(np.abs(drift - 1) > slack)
+    if len(changed):
+        position, place = changed[0]
+        factor = plain(drift[position, place], 5)
         words = (
             f"Lengths change with the position: in pair {moving[place]} by"
             f" {factor} at position {position}."
         )
         return [Finding("lengths", words, int(position), int(moving[place]))]
-    length = np.median(sizes[:FEW], axis=0)
+    length = np.median(sizes, axis=0)
     off = np.abs(length - due) > slack
     if not off.any():
         return []
@@ -351,7 +336,7 @@ def lengths(
     if abs(factor - 1) <= slack:
         said = "Lengths do not change"
     pair = None
-    if not off.all() or np.ptp(length) > slack * factor:
+    if not off.all():
         said += f" in {counted('pair', moving[off])}"
         pair = int(moving[off.argmax()])
     else:
@@ -365,9 +350,9 @@ def lengths(
 
 def known_factor(factor: float, width: int) -> str:
     """Say where a factor of lengths is known from, or nothing."""
-    scaling = round(np.exp(10 * (min(factor, 1.5) - 1)))
+    scaling = np.round(np.exp(10 * (factor - 1)))
     if 1 < scaling <= 64 and abs(0.1 * np.log(scaling) + 1 - factor) < 1e-4:
-        return f", YaRN's attention factor for scaling by {scaling}"
+        return f", YaRN's attention factor for scaling by {scaling:.0f}"
     if abs(factor / width**0.5 - 1) < 1e-3:
         return f", the square root of {width} columns"
     if abs(factor * width**0.5 - 1) < 1e-3:

@@ -100,7 +100,7 @@ def describe(
     falling = np.diff(ratios).max() <= near and ratios[-1] < 1
     if falling and most and len(odd) > 1:
         return parts_of(speeds, plan, base, near)._replace(reading=reading)
-    if len(odd) > max(2, len(index) // 3):
+    if len(odd) > len(index) / 2:
         return no_series(speeds, ratios, odd, near)
     wrong = wrong_pairs(speeds, plan, odd, near)
     return Schedule(plan, base, reading, findings=wrong)
@@ -134,8 +134,7 @@ def fit_series(index: np.ndarray, speeds: np.ndarray, near: float) -> Series:
     steps = np.diff(logs) / np.diff(index)
     slope = steps[most_common(steps, near)].mean()
     follow = most_common(logs - slope * index, near)
-    if follow.sum() > 2:
-        slope, _ = np.polyfit(index[follow], logs[follow], 1)
+    slope, _ = np.polyfit(index[follow], logs[follow], 1)
     return Series(slope, follow, near)
 
 
@@ -150,7 +149,7 @@ def most_common(values: np.ndarray, near: float) -> np.ndarray:
 
 def alone(speeds: np.ndarray) -> Schedule:
     """Describe one pair that turns, or none: it has no base."""
-    divided_by, wrong = scaled_by(float(speeds.max()), np.nan, 1, PLAIN)
+    divided_by, wrong = scaled_by(float(speeds.max()), np.nan, np.nan, PLAIN)
     return Schedule(speeds, divided_by=divided_by, findings=wrong)
 
 
@@ -231,14 +230,11 @@ def parts_of(
     fast = index[np.abs(ratios - 1) <= near]
     slow = index[np.abs(ratios * factor - 1) <= near]
     between = np.setdiff1d(index, [*fast, *slow])
-    exact = speeds.copy()
-    exact[fast] = plan[fast]
-    exact[slow] = plan[slow] / factor
     said = [f"pairs {listed(fast)} as base {plain(base)} has them"]
     if len(between):
         said.append(f"{listed(between)} between")
     said.append(f"{listed(slow)} divided by {plain(factor)}")
-    return Schedule(exact, base, parts=", ".join(said))
+    return Schedule(speeds, base, parts=", ".join(said))
 
 
 def wrong_pairs(
@@ -286,8 +282,7 @@ def no_series(
                 f" own, {plain(divided[0], 4)} to {plain(divided[-1], 4)}"
             )
             return Schedule(speeds, base, parts=parts)
-    pairs = len(speeds) // 2 * 2
-    if np.all(np.abs(speeds[1:pairs:2] / speeds[:pairs:2] - 1) <= near):
+    if np.all(np.abs(speeds[1::2] / speeds[:-1:2] - 1) <= near):
         words = "Pairs turn two by two at one speed: a pair is counted twice."
     elif np.diff(ratios).min() >= -near and ratios[0] < 1 - near:
         words = (
@@ -316,12 +311,11 @@ def suggestion(
             usual**0.5: "a missing factor 2 in the exponent",
             float(usual) ** 2: "a doubled exponent",
             usual ** (width / (width - 1)): "d - 1 for d in the exponent",
-            usual
-            ** (width / max(1, width - 2)): "d - 2 for d in the exponent",
+            usual ** (width / (width - 2)): "d - 2 for d in the exponent",
             np.exp(np.log10(usual)): "log10 for the natural logarithm",
         }
         for factor in (2, 4, 8, 16, 32):
-            larger = usual * factor ** (width / max(1, width - 2))
+            larger = usual * factor ** (width / (width - 2))
             causes[larger] = f"NTK-aware scaling by {factor}"
         for other, cause in causes.items():
             if abs(base / other - 1) <= 2 * PLAIN:

@@ -107,7 +107,7 @@ def run(tmp_path, monkeypatch, capsys):
         ),
         ("mine:clipped --rotary", 1, "Positions from 2048 on"),
         ("mine:clipped --rotary --max-len 2048", 0, "Findings: 0"),
-        ("mine:rotate", 1, "- table: Asked for 3 rows: "),
+        ("mine:rotate", 1, "- table: Asked for 4 rows: "),
         ("mine:good --rotary", 1, "- result: "),
     ],
 )

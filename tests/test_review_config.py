@@ -27,58 +27,32 @@ def new(**parameters):
     return HEAD | {"rope_parameters": parameters}
 
 
+OLD = {"type": "linear", "factor": 4}
+THETA = {"rope_theta": 5e5}
 LINEAR = {"rope_type": "linear", "factor": 4}
 GPT_J = {"n_embd": 512, "n_head": 8, "rotary_dim": 32}
 NEOX = HEAD | {"rotary_pct": 0.25, "rotary_emb_base": 5e5}
-QUARTER = {"rope_theta": 1e6, "partial_rotary_factor": 0.25}
+PART = {"partial_rotary_factor": 0.25}
+QUARTER = PART | {"rope_type": "proportional", "rope_theta": 1e6}
+SOME = rates(64, 1e6)[:8]
 
 
 @pytest.mark.parametrize(
     ("config", "width", "base", "scaling", "expected"),
     [
         (HEAD, 64, 1e4, "default", rates(64)),
-        (HEAD | {"rope_theta": 5e5}, 64, 5e5, "default", rates(64, 5e5)),
+        (HEAD | THETA, 64, 5e5, "default", rates(64, 5e5)),
         (new(rope_theta=5e5), 64, 5e5, "default", rates(64, 5e5)),
-        (
-            HEAD | {"rope_scaling": {"type": "linear", "factor": 4}},
-            64,
-            1e4,
-            "linear",
-            rates(64) / 4,
-        ),
-        (
-            new(**LINEAR) | {"rope_theta": 5e5},
-            64,
-            5e5,
-            "linear",
-            rates(64, 5e5) / 4,
-        ),
+        (HEAD | {"rope_scaling": OLD}, 64, 1e4, "linear", rates(64) / 4),
+        (new(**LINEAR) | THETA, 64, 5e5, "linear", rates(64, 5e5) / 4),
         (HEAD | {"rotary_pct": 0.3}, 64, 1e4, "default", rates(18)),
-        (
-            new(rope_type="proportional", factor=4, **QUARTER),
-            64,
-            1e6,
-            "proportional",
-            rates(64, 1e6)[:8] / 4,
-        ),
+        (new(factor=4, **QUARTER), 64, 1e6, "proportional", SOME / 4),
         (HEAD | {"head_dim": 128}, 128, 1e4, "default", rates(128)),
         (HEAD | {"qk_rope_head_dim": 32}, 32, 1e4, "default", rates(32)),
-        (
-            HEAD | {"partial_rotary_factor": 0.25},
-            64,
-            1e4,
-            "default",
-            rates(16),
-        ),
+        (HEAD | PART, 64, 1e4, "default", rates(16)),
         (NEOX, 64, 5e5, "default", rates(16, 5e5)),
         (GPT_J, 64, 1e4, "default", rates(32)),
-        (
-            new(rope_type="proportional", **QUARTER),
-            64,
-            1e6,
-            "proportional",
-            rates(64, 1e6)[:8],
-        ),
+        (new(**QUARTER), 64, 1e6, "proportional", SOME),
         ({"text_config": HEAD}, 64, 1e4, "default", rates(64)),
     ],
 )
@@ -119,6 +93,7 @@ def test_llama3_and_yarn_as_transformers_computes_them():
         ),
         ({"mscale": 0.707}, 0.1 * math.log(4) + 1),
         ({"factor": 1.0}, 1.0),
+        ({"factor": 1.5}, 0.1 * math.log(1.5) + 1),
     ],
 )
 def test_the_attention_factor_of_yarn(more, length):
@@ -134,7 +109,11 @@ def test_yarn_leaves_fast_pairs_and_divides_slow_ones():
     assert np.flatnonzero(divided > 4 - 1e-9)[0] == 23
     whole = {"type": "yarn", "truncate": False, **YARN}
     untruncated = read_config(HEAD | {"rope_scaling": whole})
-    assert untruncated.speeds[11] != pytest.approx(read.speeds[11], rel=1e-3)
+    turns = 4096 / (2 * math.pi * np.array([32, 1]))
+    low, high = 32 * np.log(turns) / math.log(1e4)
+    kept = (high - 11) / (high - low)
+    expected = rates(64)[11] * (kept + (1 - kept) / 4)
+    assert untruncated.speeds[11] == pytest.approx(expected)
     at_once = whole | {"beta_fast": 8, "beta_slow": 8}
     stepped = read_config(HEAD | {"rope_scaling": at_once}).speeds
     np.testing.assert_allclose(rates(64) / stepped, [1] * 16 + [4] * 16)
@@ -171,12 +150,8 @@ GEMMA4 = HEAD | {
 def test_layers_choose_a_set(config):
     full = read_config(config, "full_attention")
     assert (full.base, full.scaling, full.factor) == (1e6, "linear", 8)
-    sliding = read_config(config, "sliding_attention")
-    assert (sliding.base, sliding.scaling, sliding.factor) == (
-        1e4,
-        "default",
-        1,
-    )
+    near = read_config(config, "sliding_attention")
+    assert (near.base, near.scaling, near.factor) == (1e4, "default", 1)
     with pytest.raises(ValueError, match="several sets: give layers, of"):
         read_config(config)
     with pytest.raises(ValueError, match="layers='others': give one of"):

@@ -13,17 +13,6 @@ import pytest
 
 from posenc_review import CONVENTIONS, Review, convention_of, review
 
-EIGHT = (
-    "row length",
-    "row 2",
-    "rotation",
-    "wavelengths",
-    "dot products",
-    "far row",
-    "first rows",
-    "batch axis",
-)
-
 
 def entry(position: int, column: int, d_model: int, words: str) -> float:
     """One entry of a table in a convention, from its definition."""
@@ -122,27 +111,9 @@ class Tensor:
         return self.array.astype(np.float64)
 
 
-class Arrayable:
-    """What TensorFlow's tensors do."""
-
-    def __init__(self, array):
-        self.array = array
-
-    def __array__(self, dtype=None, copy=None):
-        return np.asarray(self.array, dtype)
-
-
 @pytest.mark.parametrize(
     "made",
-    [
-        Tensor,
-        Arrayable,
-        np.ndarray.tolist,
-        lambda table: table[None],
-        lambda table: table.astype(np.float32),
-        lambda table: table.astype(object),
-    ],
-    ids=["torch", "tensorflow", "list", "batch", "float32", "objects"],
+    [Tensor, np.ndarray.tolist, lambda table: table[None]],
 )
 def test_whatever_numpy_can_read_will_do(made):
     found = review(lambda n, d: made(right(n, d)), 8, max_len=600)
@@ -187,6 +158,8 @@ def ordered(order):
 
 WOVEN = np.arange(64).reshape(2, 32).T.ravel()
 SPREAD = [*range(0, 64, 2), *range(1, 64, 2)]
+SHIFTED = np.arange(64)
+SHIFTED[2:16:2] = np.roll(SHIFTED[2:16:2], 1)
 PAIRS = [0, 1, 4, 5, 2, 3, *range(6, 64)]
 
 
@@ -248,7 +221,7 @@ class Drifts:
     def __call__(self, seq_len, d_model):
         self.asked += 1
         table = right(seq_len, d_model)
-        return self.change(table) if self.asked > 6 else table
+        return self.change(table) if self.asked > 5 else table
 
 
 SPEED, LATE = "wavelengths, far row", "row 2, far row"
@@ -286,15 +259,20 @@ WRONG = [  # an encoder, the checks of the eight that fail, what is said
     (ordered(PAIRS), "", "Pairs 1 and 2 are exchanged"),
     (ordered(range(63, -1, -1)), "row 2", "The speeds run backwards"),
     (
-        ordered([0, 1, 4, 3, 6, 5, 2, *range(7, 64)]),
+        ordered(SHIFTED),
         "rotation",
-        "Columns 2, 4,",
+        "Columns 2, 4, 6, 8, 10, 12, and more stand in another order",
     ),
     (times(-1), LATE, "All entries are negated"),
     (times([-1, 1] * 32), LATE, "The sines are negated"),
     (times([1, -1] * 32), "far row", "The cosines are negated"),
     (times([1] * 63 + [-1]), "far row", "Column 63 is negated"),
     (times(8), "row length, row 2, far row", "by 8, the square root of 64"),
+    (
+        times(1, 0.5),
+        ALL.replace(",", ", row 2,", 1),
+        "All entries are moved b",
+    ),
     (times(0.5, 0.5), ALL.replace(",", ", row 2,", 1), "0.5 and moved by 0.5"),
     (
         other_speeds(lambda w: w / 4),
@@ -369,11 +347,7 @@ WRONG = [  # an encoder, the checks of the eight that fail, what is said
         SPEED,
         "pairs 0 to 15 as base 10000 has them, 16 to 31 divided by 8.",
     ),
-    (
-        taken(lambda n: 70 - n),
-        LATE,
-        "Rows count backwards, from position 70.",
-    ),
+    (taken(lambda n: 70 - n), LATE, "Rows count backwards, from position 70."),
     (
         lambda n, d: fairseq(n, d)[:, WOVEN],
         LATE,
@@ -387,6 +361,12 @@ WRONG = [  # an encoder, the checks of the eight that fail, what is said
     (late_first_rows, "first rows", "2000 rows, row 7 is not that"),
     (random, ALL.replace(",", ", row 2,", 1), "are they learned or random?"),
     (changed(slice(0, 1), 0), "row length", "Row 0 is zero"),
+    (
+        changed(slice(30, 31), 0),
+        "row length, rotation, wavelengths, dot products",
+        "row 30 are off by -32 / from row 29 to 30 / that of"
+        " rows 1 and 29 is not that of 2 and 30.",
+    ),
     (changed(slice(600, 1900), 0), "", "Rows 600 to 1899 are zero"),
     (
         changed(slice(600, 610), 0.5),
@@ -431,11 +411,10 @@ PLACES = {"position": "", "pair": "pairs? ", "column": "columns? "}
 @pytest.mark.parametrize(("encoder", "checks", "cause"), WRONG)
 def test_what_is_wrong_is_said(encoder, checks, cause):
     seen = review(encoder, 64, max_len=2000)
-    names = [check for check in seen.findings if check in EIGHT]
+    names = [check for check in seen.findings if check != "every row"]
     assert ", ".join(names) == checks
     for words in cause.split(" / "):
         assert words in str(seen)
-    assert set(seen.findings) <= {*EIGHT, "every row"}
     if seen.held_to == "paper, interleaved" and checks != "batch axis":
         off = np.abs(encoder(2000, 64) - right(2000, 64))
         row = int(np.argmax(off.max(axis=1) > 1e-6))
@@ -472,6 +451,24 @@ def test_a_table_is_asked_for_again(change, said, row):
         (taken(lambda n: n + 5), {"start": 5}, "paper, interleaved", ""),
         (taken(lambda n: n + 5), {}, "unknown", "is 5 positions late"),
         (right, {"start": 5}, "unknown", "is 5 positions early"),
+        (
+            ordered(SPREAD),
+            {"convention": CONVENTIONS[0]},
+            "paper, concatenated",
+            "Convention: paper, concatenated; held to paper, interleaved.\n",
+        ),
+        (
+            by_column(lambda k: k),
+            {},
+            "unknown",
+            "Convention: unknown; held to paper, interleaved.\n",
+        ),
+        (
+            lambda n, d: waves(range(n), np.geomspace(1, 1e-4, d // 2)),
+            {"convention": CONVENTIONS[0]},
+            "tensor2tensor, interleaved",
+            "fit base 10000 in the spacing of tensor2tensor. Row",
+        ),
     ],
 )
 def test_base_and_start_are_what_is_asked_for(
@@ -511,23 +508,6 @@ def test_errors_are_judged_by_the_tolerance():
     assert review(half, 64, max_len=600, tolerance=1e-3).findings == {}
 
 
-def test_an_unknown_table_is_held_to_what_it_fails_least():
-    seen = review(by_column(lambda k: k), 8, max_len=600)
-    assert seen.convention == "unknown"
-    assert "Convention: unknown; held to paper, interleaved.\n" in str(seen)
-
-
-def test_a_named_convention_is_told_beside_the_one_seen():
-    def concatenated(seq_len, d_model):
-        return spelled_out(seq_len, d_model, "paper, concatenated")
-
-    told = "Convention: paper, concatenated"
-    assert f"{told}.\n" in str(review(concatenated, 8, max_len=64))
-    named = review(concatenated, 8, max_len=64, convention=CONVENTIONS[0])
-    assert f"{told}; held to paper, interleaved.\n" in str(named)
-    assert "rotation" in named.findings
-
-
 def boom(seq_len, d_model):
     raise RuntimeError("out of order")
 
@@ -541,14 +521,14 @@ def nan_far_out(seq_len, d_model):
 @pytest.mark.parametrize(
     ("encoder", "said", "rows"),
     [
-        (boom, "Asked for 3 rows: RuntimeError: out of order. If it is", 0),
+        (boom, "Asked for 4 rows: RuntimeError: out of order. If it is", 0),
         (lambda n, d: right(n, d)[: n % 64], "the shape is (0, 8).", 0),
         (lambda n, d: "a table", "it returns text", 0),
         (lambda n, d: right(n, d).astype(str), "it returns text", 0),
         (lambda n, d: None, "it returns None", 0),
         (lambda n, d: object(), "it returns no numbers, but: object", 0),
-        (lambda n, d: right(n, d).T, "the shape is (8, 3)", 0),
-        (lambda n, d: right(n + 1, d), "the shape is (4, 8)", 0),
+        (lambda n, d: right(n, d).T, "the shape is (8, 4)", 0),
+        (lambda n, d: right(n + 1, d), "the shape is (5, 8)", 0),
         (lambda n, d: right(n, d) * 1j, "the numbers are complex", 0),
         (lambda n: right(n, 8), "TypeError", 0),
         (lambda n, d: exit(0), "SystemExit", 0),
