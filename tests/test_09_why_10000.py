@@ -237,6 +237,7 @@ def test_answer_in_another_form_or_near_it_is_told(
         (lambda model: {1e4: 1, 100: 2}[model], "Correct."),
         (lambda model: 1, "Does it look at the model"),
         (lambda model: 0, "the *best* mean"),
+        (lambda model: None, "Nothing was returned"),
         (lambda model: ..., "Not answered yet"),
     ],
 )
