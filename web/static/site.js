@@ -52,10 +52,26 @@ window.addEventListener("afterprint", () => {
   document.documentElement.dataset.theme = theme;
 });
 
-// A formula that is too wide scrolls in its box: also by keyboard.
-document.querySelectorAll('math[display="block"]').forEach((formula) => {
-  if (formula.scrollWidth > formula.clientWidth) {
-    formula.tabIndex = 0;
+// A formula that is too wide is made smaller. If that is not enough, it
+// scrolls in its box: also by keyboard.
+document.fonts.ready.then(() => {
+  document.querySelectorAll('math[display="block"]').forEach((formula) => {
+    const share = formula.clientWidth / formula.scrollWidth;
+    if (share < 1) {
+      formula.style.fontSize = `${Math.max(share * 0.92, 0.65)}em`;
+    }
+    if (formula.scrollWidth > formula.clientWidth) {
+      formula.tabIndex = 0;
+    }
+  });
+});
+
+// A printed table, of several lines, is made to fit a telephone: site.css.
+document.querySelectorAll(".cell_output pre").forEach((output) => {
+  const lines = output.textContent.trimEnd().split("\n");
+  const columns = Math.max(...lines.map((line) => line.length));
+  if (lines.length > 1 && columns < 67) {
+    output.style.setProperty("--columns", columns);
   }
 });
 
