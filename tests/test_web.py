@@ -484,6 +484,21 @@ def test_a_telephone_shows_each_line_whole(page, address, path):
 
 
 @pytest.mark.slow
+def test_the_outline_leads_to_exercises_and_these_to_the_notebook(
+    page, address
+):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{address}01_sine_waves.html")
+    page.locator("button.secondary-toggle").last.click()
+    page.locator("dialog a", has_text="Exercise 1").click()
+    assert page.locator("dialog[open]").count() == 0
+    exercise = page.locator("section[id^=exercise-1-]")
+    way = exercise.locator("xpath=preceding-sibling::p[1]//a")
+    first = page.locator(".run a").first
+    assert way.evaluate("a => a.href") == first.evaluate("a => a.href")
+
+
+@pytest.mark.slow
 def test_no_page_breaks_a_number_or_parts_a_sign_from_a_formula(project):
     for path in NOTEBOOKS:
         html = (project / f"site/{path.stem}.html").read_text("utf-8")

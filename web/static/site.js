@@ -75,6 +75,16 @@ document.querySelectorAll(".cell_output pre").forEach((output) => {
   }
 });
 
+// Exercises are done in the notebook, and the way to it is far above.
+const run = document.querySelector(".run a");
+const exercise = document.querySelector('section[id^="exercise-1-"]');
+if (run && exercise) {
+  const note = document.createElement("p");
+  note.className = "run";
+  note.append("Exercises are done in the notebook: ", run.cloneNode(true), ".");
+  exercise.before(note);
+}
+
 // A figure that is small on a telephone opens by itself, to be enlarged.
 document.querySelectorAll("article img").forEach((image) => {
   if (!image.closest("a")) {
@@ -97,3 +107,9 @@ if (typeof Search !== "undefined") {
     return (section || article).textContent;
   };
 }
+
+// A link of the page's outline closes the outline, which would cover the page.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("dialog a[href^='#']");
+  link?.closest("dialog").close();
+});
