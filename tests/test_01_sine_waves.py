@@ -135,6 +135,7 @@ RIGHT = {
 }
 WRONG = [
     (1, np.array(0.0016), "That is the frequency"),
+    (1, 0.0628, "Hint: Each position adds 0.01"),
     (1, 314, "half a turn"),
     (2, lambda k, w: 2 * math.sin(k * w / 2), "never negative"),
     (2, only_to_half_a_turn, "`return` missing?"),

@@ -183,7 +183,7 @@ def test_misfit_input_is_told_what_to_do(misfit):
 
 SIZES = {"sequence_length": 5, "vocab_size": 10, "output_dim": 6}
 BAD = {name: [True, 5.0, "5", None, 0, -1] for name in SIZES}
-BAD |= {name: ["yes", None, 2] for name in ("mask_zero", "learned_words")}
+BAD |= {name: ["yes", None, 1] for name in ("mask_zero", "learned_words")}
 BAD |= {"max_wavelength": [True, "5", None, 0, -1, float("nan")]}
 
 
@@ -208,6 +208,8 @@ def test_bad_start_index_is_named(start, kind):
     for function in (call, graph):
         with pytest.raises((TypeError, ValueError), match="start_index must"):
             function(np.zeros((1, 3, 4), "float32"))
+    with pytest.raises(TypeError, match=r"start_index must .* not None"):
+        SINES(np.zeros((1, 3, 4), "float32"), start_index=None)
 
 
 @pytest.mark.parametrize("backend", ["jax", "torch"])

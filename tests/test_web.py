@@ -218,7 +218,8 @@ def test_versions_are_those_of_the_lock():
     head = dict(pin.findall((ROOT / "web/build.py").read_text("utf-8")))
     shared = head.keys() & lock.keys()
     assert shared
-    assert {n: head[n] for n in shared} == {n: lock[n] for n in shared}
+    wanted = {n: lock[n] for n in shared}
+    assert {n: head[n] for n in shared} == wanted, "uv run web/renew.py"
 
 
 def test_what_is_not_what_its_sum_says_is_refused(tmp_path):
