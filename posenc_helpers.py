@@ -170,7 +170,7 @@ def _turn_blocks(
     pair = np.result_type(encoding, np.complex64)  # two floats of the table
     # j * exp(-jx) = sin(x) + j cos(x): seen as floats, an interleaved row.
     ones = 1j * _hands(np.arange(BASE), frequencies)
-    last = min(stop, BASE**2)  # a short table needs few tens
+    last = min(stop, BASE**2)  # few if the table ends early
     tens = _hands(np.arange(0, last, BASE), frequencies)
     for hundred in range(start - start % BASE**2, stop, BASE**2):
         turns = tens * _hands(hundred, frequencies)
