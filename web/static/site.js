@@ -66,11 +66,14 @@ document.fonts.ready.then(() => {
   });
 });
 
-// A printed table, of several lines, is made to fit a telephone: site.css.
+// Printed lines longer than code are sentences; others may be a table, which
+// is made to fit a telephone: site.css.
 document.querySelectorAll(".cell_output pre").forEach((output) => {
   const lines = output.textContent.trimEnd().split("\n");
   const columns = Math.max(...lines.map((line) => line.length));
-  if (lines.length > 1 && columns < 67) {
+  if (columns > 79) {
+    output.classList.add("sentences");
+  } else if (lines.length > 1) {
     output.style.setProperty("--columns", columns);
   }
 });
