@@ -621,6 +621,8 @@ def test_digits_are_told_and_float32_is_no_finding():
     assert "Angles in bfloat16." in str(review_rotary(takes(bfloat16)))
     digits = review_rotary(in_float32).digits
     assert digits.startswith("Angles in float32, off by 0.00")
+    ignored = review_rotary(takes(lambda p: np.arange(p.shape[1])))
+    assert ignored.notes == ("positions farther out were not looked at.",)
     tolerant = review_rotary(rotary(waves=bfloat16), tolerance=0.01)
     assert tolerant.findings == {}
     assert "Results in bfloat16." in str(tolerant)
