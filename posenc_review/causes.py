@@ -25,7 +25,7 @@ MANY = 4096  # rows that tell the format of all
 ALIKE = 1e-3  # how near entries must be to be told for the formula's
 
 
-class Asked(NamedTuple):
+class HeldTo(NamedTuple):
     """What a table is held to."""
 
     d_model: int
@@ -49,11 +49,11 @@ class Cause(NamedTuple):
     """
 
     words: str
-    right_for: Asked | None = None
+    right_for: HeldTo | None = None
     column: int | None = None
 
 
-def first_rows_cause(table: np.ndarray, asked: Asked) -> Cause | None:
+def first_rows_cause(table: np.ndarray, asked: HeldTo) -> Cause | None:
     """Explain the first rows of a table, or return None.
 
     Args:
@@ -81,7 +81,7 @@ def alike(left: np.ndarray, right: np.ndarray) -> bool:
     return bool(np.all(np.abs(left - right) <= ALIKE))
 
 
-def scaled(table: np.ndarray, asked: Asked) -> Cause | None:
+def scaled(table: np.ndarray, asked: HeldTo) -> Cause | None:
     """Explain a table by a factor, and by a number that is added."""
     right = asked.rows(range(len(table)))
     factor, added = np.polyfit(right.ravel(), table.ravel(), 1)
@@ -105,7 +105,7 @@ class Places(NamedTuple):
     negated: np.ndarray  # whether it does so with the other sign
 
 
-def places_of(table: np.ndarray, asked: Asked) -> Places | None:
+def places_of(table: np.ndarray, asked: HeldTo) -> Places | None:
     """Find each column of a table among the formula's, or return None.
 
     A column that holds what it should, but for its sign, is at its place.
@@ -126,7 +126,7 @@ def places_of(table: np.ndarray, asked: Asked) -> Places | None:
     return Places(order, negated)
 
 
-def moved_columns(table: np.ndarray, asked: Asked) -> Cause | None:
+def moved_columns(table: np.ndarray, asked: HeldTo) -> Cause | None:
     """Explain a table by columns that are exchanged, repeated or negated."""
     places = places_of(table, asked)
     if places is None:
@@ -151,7 +151,7 @@ def moved_columns(table: np.ndarray, asked: Asked) -> Cause | None:
     return Cause(f"{said}.", column=column)
 
 
-def constant_columns(table: np.ndarray, asked: Asked) -> Cause | None:
+def constant_columns(table: np.ndarray, asked: HeldTo) -> Cause | None:
     """Explain a table by columns that hold one number."""
     off = np.abs(table - asked.rows(range(len(table)))).max(axis=0)
     wrong = off > ALIKE
@@ -163,7 +163,7 @@ def constant_columns(table: np.ndarray, asked: Asked) -> Cause | None:
     return Cause(words, column=int(columns.min()))
 
 
-def mixed_entries(table: np.ndarray, asked: Asked) -> Cause | None:
+def mixed_entries(table: np.ndarray, asked: HeldTo) -> Cause | None:
     """Explain a table by right entries at wrong places."""
     entries = np.sort(table, axis=None)
     for convention in EVERY:
@@ -176,7 +176,7 @@ def mixed_entries(table: np.ndarray, asked: Asked) -> Cause | None:
     return None
 
 
-def no_waves(table: np.ndarray, asked: Asked) -> Cause | None:
+def no_waves(table: np.ndarray, asked: HeldTo) -> Cause | None:
     """Say so if the columns are no waves at all."""
     middle, ends = table[2:-1], table[3:] + table[1:-2]
     with np.errstate(all="ignore"):  # a column may be zero
@@ -190,7 +190,7 @@ def no_waves(table: np.ndarray, asked: Asked) -> Cause | None:
     return Cause(words)
 
 
-def waves_named(columns: np.ndarray, asked: Asked) -> str:
+def waves_named(columns: np.ndarray, asked: HeldTo) -> str:
     """Name columns; if they are most sines, or most cosines, so."""
     sines, cosines = columns_of(asked.d_model, asked.convention)
     for name, waves in (("The sines", sines), ("The cosines", cosines)):
@@ -199,7 +199,7 @@ def waves_named(columns: np.ndarray, asked: Asked) -> str:
     return counted("column", columns).capitalize()
 
 
-def other_waves(table: np.ndarray, asked: Asked) -> Cause | None:
+def other_waves(table: np.ndarray, asked: HeldTo) -> Cause | None:
     """Explain a table by another base, first position or scaling."""
     for convention in EVERY:
         if convention.spacing == asked.convention.spacing:
@@ -209,7 +209,7 @@ def other_waves(table: np.ndarray, asked: Asked) -> Cause | None:
     return None
 
 
-def waves_of(table: np.ndarray, asked: Asked) -> Cause | None:
+def waves_of(table: np.ndarray, asked: HeldTo) -> Cause | None:
     """Explain the first rows of a table by waves laid out as asked."""
     sines, cosines = paired_columns(asked.d_model, asked.convention)
     if not len(sines):
@@ -251,7 +251,7 @@ def waves_of(table: np.ndarray, asked: Asked) -> Cause | None:
     return Cause(said, None if wrong else right)
 
 
-def base_words(base: float, spacing: str, asked: Asked) -> str:
+def base_words(base: float, spacing: str, asked: HeldTo) -> str:
     """Say which base the waves fit, and what it suggests."""
     words = f"The waves fit base {plain(base, 5)}"
     if spacing != asked.convention.spacing:
@@ -270,7 +270,7 @@ def first_position(speeds: np.ndarray, phases: np.ndarray) -> float | None:
     return first if off.max() < 0.01 else None
 
 
-def start_words(first: float, asked: Asked) -> str:
+def start_words(first: float, asked: HeldTo) -> str:
     """Say with which position a table begins."""
     late = first - asked.start
     words = f"Row 0 holds position {plain(first)}: each row is"
@@ -319,7 +319,7 @@ VARIANTS = (
 )
 
 
-def other_formula(table: np.ndarray, asked: Asked) -> Cause | None:
+def other_formula(table: np.ndarray, asked: HeldTo) -> Cause | None:
     """Explain a table by a formula that is written wrongly."""
     positions = asked.start + np.arange(len(table))
     for layout in LAYOUTS:
@@ -341,7 +341,7 @@ def other_formula(table: np.ndarray, asked: Asked) -> Cause | None:
 
 
 def later_rows_cause(
-    table: np.ndarray, asked: Asked, errors: np.ndarray, tolerance: float
+    table: np.ndarray, asked: HeldTo, errors: np.ndarray, tolerance: float
 ) -> Cause | None:
     """Explain a table that is right at first, by its later rows.
 

@@ -186,12 +186,15 @@ def look(
     findings += few_digits(values, tolerance)
     findings += input_changed(rotation)
     findings += call_again(rotation, first, "after all others")
+    notes = notes_on(looked.convention)
+    if misread:
+        notes.append("positions farther out were not looked at.")
     return RotaryReview(
         tuple(findings),
         looked.convention,
         positions,
         digits,
-        notes_on(looked.convention),
+        tuple(notes),
     )
 
 
@@ -215,14 +218,14 @@ def all_near(rotation: Rotation) -> tuple[np.ndarray, list[Finding]]:
     return near_matrices(rotation, first - 1), [finding]
 
 
-def notes_on(convention: RotaryConvention) -> tuple[str, ...]:
+def notes_on(convention: RotaryConvention) -> list[str]:
     """Say what is worth to know of a convention, and is no finding."""
     notes = []
     size = convention.width if convention.proportional else convention.columns
     cause = suggestion(convention.base, size)
     if cause:
         notes.append(f"base {plain(convention.base)} suggests {cause}.")
-    return tuple(notes)
+    return notes
 
 
 def few_digits(values: str, tolerance: float) -> list[Finding]:

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from .causes import Asked, Cause, first_rows_cause, later_rows_cause
+from .causes import Cause, HeldTo, first_rows_cause, later_rows_cause
 from .conventions import (
     BASE,
     CONVENTIONS,
@@ -88,7 +88,7 @@ class Tables:
     """An encoder's tables, and what they are held to."""
 
     ask: Callable[[int], np.ndarray]  # the table of so many rows, as it came
-    asked: Asked
+    asked: HeldTo
     tolerance: float
     rows: int  # of the longest table
 
@@ -325,7 +325,7 @@ def review(
     likely = [named(convention)] if convention else fit or EVERY
     tables, failed = best_convention(
         [
-            Tables(ask, Asked(d_model, each, base, start), tolerance, longest)
+            Tables(ask, HeldTo(d_model, each, base, start), tolerance, longest)
             for each in likely
         ]
     )

@@ -70,7 +70,7 @@ def describe(
     series = fit_series(index, speeds[index], near)
     if series.slope > near:
         return backwards(speeds, steps, near)
-    if np.ptp(np.log(speeds[index])) <= near * len(index):
+    if np.ptp(np.log(speeds[index])) <= 10 * near:
         words = (
             "Pairs all turn at one speed, and each should be slower: does a"
             " whole-number division make all exponents 0?"

@@ -102,6 +102,7 @@ def test_the_attention_factor_of_yarn(more, length):
     assert read.length == pytest.approx(length)
 
 
+@pytest.mark.filterwarnings("error")
 def test_yarn_leaves_fast_pairs_and_divides_slow_ones():
     read = read_config(HEAD | {"rope_scaling": {"type": "yarn", **YARN}})
     divided = rates(64) / read.speeds
