@@ -24,6 +24,7 @@ from PIL import Image
 
 BASE = 32  # of the digits of positions, not of wavelengths
 STRIP = 4096  # columns filled at a time (even): all would want much memory
+LARGE = 2**22  # entries from which threads pay for their start
 MAX_ENTRIES = 2**31  # 16 GiB of float64; more is likelier a slip than a wish
 MAX_POSITION = 2**38  # up to there, rows are right to 1e-4
 
@@ -50,15 +51,20 @@ def angular_frequencies(
             finite number of at least 1.
     """
     _check_size("d_model", d_model, 1)
-    number = isinstance(max_wavelength, Real) and max_wavelength is not True
-    if not number or not 1 <= max_wavelength < math.inf:
+    is_bool = isinstance(max_wavelength, bool)
+    is_number = isinstance(max_wavelength, Real) and not is_bool
+    try:
+        base = float(max_wavelength) if is_number else math.nan
+    except OverflowError:  # an integer of hundreds of digits
+        base = math.inf
+    if not 1 <= base < math.inf:
         raise ValueError(
             "max_wavelength must be a finite number of at least 1,"
             f" not {max_wavelength!r}"
         )
     powers = -np.arange(0, d_model, 2) / d_model
     with np.errstate(under="ignore"):  # the slowest may be hardly a number
-        return float(max_wavelength) ** powers
+        return base**powers
 
 
 def position_encoding(
@@ -99,8 +105,8 @@ def position_encoding(
     # None comes first: NumPy takes it for float64.
     if dtype is None or dtype not in (np.dtype("f4"), np.dtype("f8")):
         raise ValueError(f"dtype must be float32 or float64, not {dtype!r}")
-    encoding = np.empty((seq_len, d_model), dtype)
     frequencies = angular_frequencies(d_model, max_wavelength)
+    encoding = np.empty((seq_len, d_model), dtype)
     with np.errstate(under="ignore"):  # what is too small to store is 0
         for left in range(0, d_model, STRIP):
             pairs = frequencies[left // 2 : (left + STRIP) // 2]
@@ -133,9 +139,9 @@ def _check_table(seq_len: int, d_model: int, start_index: int) -> None:
 
 
 def _fill(encoding: np.ndarray, start: int, frequencies: np.ndarray) -> None:
-    """Fill a small table at once, a large one in a thread for each core."""
+    """Fill a small table at once, a large one in up to eight threads."""
     cores = min(os.cpu_count() or 1, 8)
-    if cores == 1 or encoding.size < 2**22:
+    if cores == 1 or encoding.size < LARGE:
         _turn_blocks(encoding, start, frequencies)
         return
     size = math.ceil(len(encoding) / cores)
@@ -156,15 +162,16 @@ def _turn_blocks(
     """Fill `encoding` with the rows for `start` and the positions after.
 
     As in base ten, a position is a sum of ones, tens and hundreds (which
-    may be many), and the hand of a sum is the product of the hands. So
-    sines are taken for ones, tens and hundreds alone. A block is the ones,
+    may be many), and the clock hand of a sum is the product of the hands.
+    So sines are taken for ones, tens and hundreds alone. A block is the ones,
     turned by one hand; always the whole block, so that rows never change.
     """
     stop, width = start + len(encoding), encoding.shape[1]
     pair = np.result_type(encoding, np.complex64)  # two floats of the table
     # j * exp(-jx) = sin(x) + j cos(x): seen as floats, an interleaved row.
     ones = 1j * _hands(np.arange(BASE), frequencies)
-    tens = _hands(np.arange(0, min(stop, BASE**2), BASE), frequencies)
+    last = min(stop, BASE**2)  # few if the table ends early
+    tens = _hands(np.arange(0, last, BASE), frequencies)
     for hundred in range(start - start % BASE**2, stop, BASE**2):
         turns = tens * _hands(hundred, frequencies)
         if start <= hundred <= stop - BASE**2 and width % 2 == 0:
@@ -181,7 +188,11 @@ def _turn_blocks(
 
 
 def _hands(positions: np.ndarray | int, frequencies: np.ndarray) -> np.ndarray:
-    """exp(-j * position * frequency), as complex128."""
+    """Clock hands as complex numbers: exp(-j * position * frequency).
+
+    Of shape `[position, pair]` and complex128; without the first axis for a
+    single position.
+    """
     angles = np.multiply.outer(positions, frequencies)
     hands = np.empty(angles.shape, np.complex128)
     hands.real, hands.imag = np.cos(angles), -np.sin(angles)
@@ -198,7 +209,7 @@ def use_series_style() -> None:
 
 
 def show(fig: Figure, alt: str) -> None:
-    """Display a figure once, with a text for those who cannot see it."""
+    """Display a figure in 128 colors, with a text in its place; close it."""
     full, small = BytesIO(), BytesIO()
     # Shown at half size: sharp on today's screens, and in print.
     fig.savefig(full, format="png", dpi=200, bbox_inches="tight")
@@ -273,16 +284,16 @@ def check(
             it) and the hint that fits it.
         tolerance: Absolute difference that still counts as right.
     """
-    trouble = _Trouble()
+    trouble, tolerance = _Trouble(), float(tolerance)
     if inputs is not None and callable(answer):
-        call = trouble.watch(answer)
+        call, calls = trouble.watch(answer), [tuple(each) for each in inputs]
         try:
-            answer = [call(*arguments) for arguments in inputs]
+            answer = [call(*arguments) for arguments in calls]
         except Exception:  # the reader's own
             answer = None
     elif inputs is not None and answer is not ...:
         trouble.words = f"Give a function, not {shortened(answer)}."
-    elif isroutine(answer):
+    elif isroutine(answer):  # a check looks into a class or a model as it is
         answer = trouble.watch(answer)
 
     if _has_dots(answer):

@@ -8,6 +8,7 @@ from operator import index
 from typing import Any
 
 import keras
+import numpy as np
 from keras import ops
 
 if keras.backend.backend() != "tensorflow":
@@ -44,7 +45,7 @@ def _positive_int(name: str, value: object) -> int:
 
 
 def _true_or_false(name: str, value: object) -> bool:
-    if value not in (True, False):
+    if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False, not {value!r}")
     return bool(value)
 
@@ -89,7 +90,8 @@ class _PositionLayer(keras.Layer):
             wish = "keras.layers.TextVectorization makes ids of text"
             return f"This is {dtype}: {wish}."
         if not hasattr(inputs, "dtype"):
-            return f"This is a {dtype}: use keras.ops.convert_to_tensor first."
+            wish = "give an array, or what keras.ops.convert_to_tensor makes"
+            return f"This is of type {dtype}: {wish}."
         # Keras's ragged tensors have `ragged`, TensorFlow's `ragged_rank`.
         if getattr(inputs, "ragged", hasattr(inputs, "ragged_rank")):
             wish = "call .to_tensor(), and keras.Input without ragged=True"
@@ -126,12 +128,14 @@ class PositionEmbeddingLayer(_PositionLayer):
         Tensor of shape `[batch, seq_len, output_dim]`.
 
     Raises:
-        ValueError: If the input is longer than the table, holds an id that
-            is not in the table, or is no tensor of ids. It is
-            `tf.errors.InvalidArgumentError` where length or ids are known
-            only when a graph runs. Under XLA (`jit_compile=True`) an id
-            past the table silently reads its last row instead, and a
-            negative one counts from its end, as far as row 0.
+        TypeError: If a size is not an integer, or `mask_zero` not a bool.
+        ValueError: If a size is below 1, or the input is longer than the
+            table, holds an id that is not in the table, or is no tensor of
+            ids. It is `tf.errors.InvalidArgumentError` where length or ids
+            are known only when a graph runs. Under XLA
+            (`jit_compile=True`) an id past the table silently reads its
+            last row instead, and a negative one counts from its end, as far
+            as row 0.
 
     Example:
     >>> layer = PositionEmbeddingLayer(5, vocab_size=10, output_dim=6)
@@ -219,22 +223,28 @@ class PositionEmbeddingLayer(_PositionLayer):
             "ids must be whole numbers, not negative and below"
             f" vocab_size={self.vocab_size}"
         )
-        if tf.executing_eagerly():
-            ids = ops.convert_to_numpy(inputs)
-            fits = (ids >= 0) & (ids < self.vocab_size) & (ids % 1 == 0)
-            if not fits.all():
-                raise ValueError(f"{wanted}; this is {ids[~fits][0]}")
-            return ops.cast(inputs, "int64")
+        if not tf.executing_eagerly():
+            return self._checked_by_the_graph(inputs, wanted)
+        ids = ops.convert_to_numpy(inputs)
+        fits = (ids >= 0) & (ids < self.vocab_size) & (ids % 1 == 0)
+        if not fits.all():
+            raise ValueError(f"{wanted}; this is {ids[~fits][0]}")
+        return ops.cast(inputs, "int64")
 
-        # In a graph nothing is known yet: the check becomes a part of it.
+    def _checked_by_the_graph(self, inputs: Tensor, wanted: str) -> Tensor:
+        """The same, of what is known when the graph runs; length too."""
         ids = ops.cast(inputs, "int64")
-        fits = (ids >= 0) & (ids < self.vocab_size)
-        fits &= ops.cast(ids, inputs.dtype) == inputs
         length = tf.shape(ids)[1]
-        fits = tf.reduce_all(fits) & (length <= self.sequence_length)
-        wanted += f", at most sequence_length={self.sequence_length} in a row"
-        found = [tf.reduce_min(inputs), tf.reduce_max(inputs), length]
-        told = [f"{wanted}; lowest, highest and number in a row are", *found]
+        inside = (ids >= 0) & (ids < self.vocab_size)
+        whole = ops.cast(ids, inputs.dtype) == inputs
+        fits = tf.reduce_all(inside & whole) & (length <= self.sequence_length)
+        told = [
+            f"{wanted}, at most sequence_length={self.sequence_length} in a"
+            " row; lowest, highest and number in a row are",
+            tf.reduce_min(inputs),
+            tf.reduce_max(inputs),
+            length,
+        ]
         check = tf.debugging.Assert(fits, told)
         with tf.control_dependencies([check]):  # it waits for the check
             return tf.identity(ids)
@@ -324,9 +334,10 @@ class SinePositionEncoding(_PositionLayer):
         Tensor of the shape of `inputs`.
 
     Raises:
-        ValueError: If `inputs` are no such tensor, `start_index` is
-            negative, or rows lead past 2**38 (not in a graph that learns
-            length or start only as it runs).
+        ValueError: If `max_wavelength` is not a finite number of at least
+            1, `inputs` are no such tensor, `start_index` is negative, or
+            rows lead past 2**38 (not in a graph that learns length or start
+            only as it runs).
         TypeError: If `start_index` is not one integer.
 
     Example:
@@ -362,11 +373,12 @@ class SinePositionEncoding(_PositionLayer):
 
     def _start(self, start_index: int | Tensor) -> int | Tensor:
         """The first position: an integer, or a tensor if it is not known."""
+        unfit = f"start_index must be one integer, not {start_index!r}"
+        if start_index is None:
+            raise TypeError(unfit)
         start = tf.convert_to_tensor(start_index)
         if not start.dtype.is_integer or start.shape.rank != 0:
-            raise TypeError(
-                f"start_index must be one integer, not {start_index!r}"
-            )
+            raise TypeError(unfit)
         value = tf.get_static_value(start)
         if value is None:
             return start
@@ -375,7 +387,7 @@ class SinePositionEncoding(_PositionLayer):
         return int(value)
 
     def _rows_from_table(self, inputs: Tensor, start: int) -> Tensor:
-        """For a length that is known: NumPy makes the rows."""
+        """For a known length and start: NumPy makes the rows."""
         batch, length, d_model = inputs.shape
         rows = position_encoding(
             length,
@@ -389,7 +401,7 @@ class SinePositionEncoding(_PositionLayer):
             return ops.broadcast_to(rows, (batch or 1, length, d_model))
 
     def _rows_by_formula(self, inputs: Tensor, start: int | Tensor) -> Tensor:
-        """For a length that only a running graph knows (see notebook 04)."""
+        """For what only a running graph knows (see notebook 04)."""
         length, d_model = ops.shape(inputs)[1], inputs.shape[2]
         frequencies = angular_frequencies(d_model, self.max_wavelength)
         positions = ops.cast(ops.arange(length), "float64")

@@ -4,35 +4,16 @@ import itertools
 
 import numpy as np
 import pytest
-from conftest import run_cells
-
-from posenc_helpers import check
+from conftest import assert_replies, run_cells, run_up_to
 
 NAME = "06_does_order_matter"
-CELLS = [
-    "setup",
-    "animal-names",
-    "animals",
-    "pairs",
-    "vectorize",
-    "arrays",
-    "arrays-made",
-    "sizes",
-    "embed",
-    "block",
-    "model",
-    "accuracy",
-    "order-effect",
-    "progress",
-    "train",
-    "table-rows",
-    "accuracy-with",
-]
 
 
 @pytest.fixture(scope="module")
 def names():
-    return run_cells(NAME, *CELLS)
+    """What the notebook defines, before anything is trained."""
+    names = run_up_to(NAME, "train")
+    return run_cells(NAME, "table-rows", "accuracy-with", **names)
 
 
 def test_no_held_out_pair_is_ever_seen_in_training(names):
@@ -74,90 +55,21 @@ def test_without_positions_half_is_right_whatever_the_weights(names, seed):
     assert names["order_effect"](model) < 1e-3
 
 
-def test_a_tie_is_counted_as_wrong(names):
-    tied = run_cells(NAME, "tied", **names)["tied"]
-    assert names["accuracy"](tied) == 0
-
-
-@pytest.mark.parametrize(
-    ("positions", "causal"),
-    [("learned", False), ("sinusoidal", False), ("none", True)],
-)
-def test_positions_or_a_mask_break_the_tie(names, positions, causal):
-    model = with_random_weights(names["build_model"](positions, causal), 1)
-    assert names["order_effect"](model) > 0.01
-
-
-@pytest.fixture(scope="module")
-def table_tools(names):
-    """Section 6, run with models of random weights instead of trained."""
-    models = [
-        with_random_weights(names["build_model"]("learned"), seed)
-        for seed in range(30, 33)
-    ]
-    given = {
-        "learned_runs": [(model, None) for model in models],
-        "ends": [names["position_rows"](model) for model in models],
-    }
-    return run_cells(NAME, "reveal-swap", "reveal-mean", **(names | given))
-
-
-def test_swapped_rows_and_equal_rows_need_no_training(table_tools):
-    right, accuracy_with = (
-        table_tools["accuracy"],
-        table_tools["accuracy_with"],
-    )
-    for model, _ in table_tools["learned_runs"]:
-        rows = table_tools["position_rows"](model)
-        before, after = table_tools["around_swap"](model)
-        assert before == right(model) != after
-        assert before + after == pytest.approx(1, abs=0.01)
-        one_half = accuracy_with(model, rows[[1, 1]])
-        assert one_half == pytest.approx(0.5, abs=0.01)
-        assert (table_tools["position_rows"](model) == rows).all()
-
-
-def test_any_try_and_the_same_rows_swapped_add_up_to_one(names):
-    """So the mean over random rows is one half, and tells nothing."""
+def test_rows_1_and_4_and_the_same_swapped_add_up_to_one(names):
+    """So a mean over random rows would be one half for any weights."""
     model = with_random_weights(names["build_model"]("learned"), 40)
-    rng = np.random.default_rng(41)
-    for rows in rng.normal(size=(5, 2, 32)):
+    for rows in np.random.default_rng(41).normal(size=(5, 2, 32)):
         one, other = (
-            names["accuracy_with"](model, rows[order])
-            for order in ([0, 1], [1, 0])
+            names["accuracy_with"](model, pair) for pair in (rows, rows[::-1])
         )
         assert one + other == pytest.approx(1, abs=0.01)
         assert one != other
 
 
-def test_only_rows_1_and_4_are_replaced(names):
-    model = with_random_weights(names["build_model"]("learned"), 8)
-    old, seen = names["position_rows"](model), []
-    given = {"accuracy": lambda m: seen.append(names["position_rows"](m))}
-    run = run_cells(NAME, "accuracy-with", **(names | given))
-    run["accuracy_with"](model, np.zeros((2, 32)))
-    assert (seen[0][[1, 4]] == 0).all()
-    assert (seen[0][[0, 2, 3]] == old[[0, 2, 3]]).all()
-    assert (names["position_rows"](model) == old).all()
-
-
-def test_training_begins_with_the_rows_that_the_seed_gives_again(
-    names,
-):
-    names["keras"].utils.set_random_seed(9)
-    model = names["build_model"]("learned")
-    began = np.asarray(model.get_layer("tables").position_table)
-    assert (names["start_rows"](9) == began).all()
-    assert (names["start_rows"](8) != began).any()
-
-
 def test_only_the_swap_of_the_two_articles_changes_no_score(names):
     model = with_random_weights(names["build_model"]("learned"), 7)
     table = model.get_layer("tables").position_table
-    rows, before = (
-        names["position_rows"](model),
-        model(names["test_ids"]),
-    )
+    rows, before = names["position_rows"](model), model(names["test_ids"])
     changed = {}
     for pair in itertools.combinations(range(5), 2):
         order = np.arange(5)
@@ -185,46 +97,33 @@ def zeros_at(names, put_back=True, others=False):
     return experiment
 
 
-@pytest.mark.parametrize(
-    ("slip", "reply"),
-    [
+def test_experiment_of_exercise_1_is_judged(names):
+    cells = run_cells(NAME, "check-1-model", "check-1", **names)
+    for slip, reply in (
         ({}, "Correct."),
         ({"put_back": False}, "Put the rows back."),
         ({"others": True}, "The other rows."),
-    ],
-)
-def test_experiment_of_exercise_1_is_judged(capsys, names, slip, reply):
-    cells = run_cells(NAME, "check-1-model", "check-1", **names)
-    cells["check_1"](zeros_at(names, **slip))
-    assert reply in capsys.readouterr().out
+    ):
+        assert_replies(cells["check_1"], [zeros_at(names, **slip)], reply)
 
 
-@pytest.mark.parametrize(
-    ("number", "answer", "reply"),
-    [
-        (2, (0, 3), "Correct."),
-        (2, np.array([3, 0]), "Correct."),
-        (2, {0, 3}, "Correct."),
-        (2, (1, 4), "turns all"),
-        (2, 3, "the same set"),
-        (3, 0.69, "Correct."),
-        (3, [0.6931], "Correct."),
-        (3, 1, "base 2"),
-        (3, 0.5, "p and q"),
-        (4, "ac", "Correct."),
-        (4, ["a", "c"], "Correct."),
-        (4, ("C", "A"), "Correct."),
-        (4, "(a) and (c)", "Correct."),
-        (4, "abc", "Swap them"),
-        (4, ["a"], "one more"),
-    ],
-)
-def test_exercise_is_answered_with_a_fitting_hint(
-    capsys, number, answer, reply
-):
-    cell = f"check-{number}"
-    run_cells(NAME, cell, check=check)[f"check_{number}"](answer)
-    assert reply in capsys.readouterr().out
+REPLIES = [
+    (2, [(0, 3), np.array([3, 0]), {0, 3}], "Correct."),
+    (2, [(1, 4)], "turns all"),
+    (2, [3], "the same set"),
+    (3, [0.69, [0.6931]], "Correct."),
+    (3, [1], "base 2"),
+    (3, [0.5], "p and q"),
+    (4, ["ac", ["a", "c"], ("C", "A"), "(a) and (c)"], "Correct."),
+    (4, ["abc"], "Swap them"),
+    (4, [["a"]], "one more"),
+]
+
+
+@pytest.mark.parametrize(("number", "answers", "reply"), REPLIES)
+def test_exercises_reply_to_what_people_write(names, number, answers, reply):
+    cells = run_cells(NAME, f"check-{number}", **names)
+    assert_replies(cells[f"check_{number}"], answers, reply)
 
 
 @pytest.mark.slow

@@ -5,7 +5,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 import time
@@ -17,7 +16,8 @@ from urllib.request import urlopen
 
 import nbformat
 import pytest
-from conftest import NOTEBOOKS, ROOT
+from chapters import is_folded
+from conftest import NOTEBOOKS, ROOT, formulas_in
 
 ARTIFACTS = ROOT / "artifacts"
 CLEAR = "Restart Kernel and Clear Outputs of All Cells…"
@@ -172,10 +172,6 @@ def problems(page, notebook) -> list[str]:
     return found
 
 
-def is_folded(cell) -> bool:
-    return cell.metadata.get("jupyter", {}).get("source_hidden", False)
-
-
 def texts(page, selector: str) -> list[str]:
     found = page.locator(selector).all_text_contents()
     return [text.strip() for text in found]
@@ -185,12 +181,6 @@ def stored_pictures(path: Path) -> int:
     cells = code(nbformat.read(path, as_version=4))
     outputs = [output for cell in cells for output in cell.outputs]
     return sum("image/png" in output.get("data", {}) for output in outputs)
-
-
-def formulas(notebook) -> int:
-    prose = [c.source for c in notebook.cells if c.cell_type == "markdown"]
-    plain = re.sub(r"```.*?```|`[^`\n]*`", "", "\n\n".join(prose), flags=re.S)
-    return len(re.findall(r"\$\$.+?\$\$|\$[^$]+?\$", plain, re.S))
 
 
 def move_slider(page, widget) -> None:
@@ -241,7 +231,8 @@ def test_a_notebook_runs_in_jupyterlab(browser, lab, path):
     for shown, dots, room in page.evaluate(SIZES):
         assert abs(shown - min(dots / 2, room)) <= 1
 
-    assert page.locator("mjx-container").count() == formulas(notebook)
+    formulas = formulas_in(notebook.cells)
+    assert page.locator("mjx-container").count() == len(formulas)
     assert page.locator("mjx-merror, [data-mjx-error]").count() == 0
 
     sliders = sum("interact(" in cell.source for cell in code(notebook))

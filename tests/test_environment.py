@@ -16,24 +16,6 @@ from packaging.utils import canonicalize_name
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 OURS = canonicalize_name(PROJECT["project"]["name"])
-# Nothing else is needed at the top; the hidden files have their own rules.
-TOP = {
-    "CONTRIBUTING.md",
-    "LICENSE",
-    "README.md",
-    "environment.yml",
-    "notebooks",
-    "posenc_helpers.py",
-    "posenc_layers.py",
-    "posenc_review",
-    "pyproject.toml",
-    "requirements.in",
-    "requirements.txt",
-    "tests",
-    "tools",
-    "web",
-    "workshop",
-}
 
 
 def requirements(lines: list[str]) -> list[Requirement]:
@@ -173,15 +155,4 @@ def test_no_tracked_file_names_a_package_registry():
     assert not found, (
         f"take out the address of a package registry: {found}. To point to"
         " a package, link to its documentation or its repository."
-    )
-
-
-def test_the_root_holds_what_a_reader_expects():
-    names = {path.relative_to(ROOT).parts[0] for path in tracked_files()}
-    names = {name for name in names if not name.startswith(".")}
-    missing, unexpected = TOP - names, names - TOP
-    assert not missing, f"the top folder lacks {missing}"
-    assert not unexpected, (
-        f"{unexpected} in the top folder: put it into a folder, or name it"
-        " in TOP in tests/test_environment.py"
     )

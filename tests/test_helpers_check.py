@@ -148,6 +148,8 @@ def test_check_tells_the_readers_error_from_its_own(capsys):
     assert "Nothing was returned" in said
     said = reply(capsys, lambda x: 3, judge, "look")  # sum(3) raises
     assert said == "Not yet. Hint: look\n"
+    with pytest.raises(TypeError):  # a call's arguments are a tuple
+        reply(capsys, lambda x: x, [1], inputs=[1])
 
 
 def test_check_does_not_take_a_set_for_a_list(capsys):

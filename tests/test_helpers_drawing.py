@@ -113,13 +113,3 @@ def test_a_rare_color_arrives_as_it_is(ax, shown):
     orange = [0xFF, 0xA9, 0x0E]
     apart = np.abs(colors_of(picture_of(shown)) - orange).max(axis=1)
     assert apart.min() <= 10
-
-
-def test_options_are_named(ax, capsys):
-    with pytest.raises(TypeError, match="positional"):
-        helpers.plot_matrix(MATRIX, ax, "x")
-    with pytest.raises(TypeError, match="positional"):
-        helpers.check(1, 1, "hint", [(1,)])
-    helpers.plot_matrix(ax=ax, matrix=MATRIX)
-    helpers.check(expected=1, answer=1)
-    assert capsys.readouterr().out == "Correct.\n"

@@ -10,7 +10,6 @@ import tracemalloc
 import mpmath
 import numpy as np
 import pytest
-from conftest import run_cells
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -55,26 +54,6 @@ def test_hand_table_of_i_am_a_robot(published):
     )
 
 
-def test_corners_of_the_20_by_200_table(published):
-    table = published["layer_20x200"]
-    ours = position_encoding(20, 200)
-    np.testing.assert_allclose(
-        ours[np.ix_(table["rows"], table["columns"])],
-        table["values"],
-        rtol=0,
-        atol=table["print_rounding"],
-    )
-
-
-def test_word_plus_position_rows_of_the_two_sentences(published):
-    """Both tables of the published fixed layer are this encoding."""
-    ids = np.array(published["two_sentences"]["ids"])
-    ours = position_encoding(10, 6)[ids] + position_encoding(5, 6)
-    np.testing.assert_allclose(
-        ours, published["fixed_weights_output"]["values"], atol=1e-6
-    )
-
-
 @pytest.mark.parametrize("d_model", [2, 3, 64, 512, 1024])
 @pytest.mark.parametrize("position", [0, 1, 2, 31, 33, 1023, 99_999, 10**6])
 def test_as_exact_as_float64_angles_allow(position, d_model):
@@ -99,13 +78,6 @@ def test_positions_that_are_too_far_out_are_refused(rows):
         position_encoding(rows, 4, start_index=start + 1)
 
 
-@pytest.mark.parametrize("d_model", [1, 7])
-def test_odd_width_ends_in_a_sine(d_model):
-    angles = np.arange(50) * 10_000 ** ((1 - d_model) / d_model)
-    last = position_encoding(50, d_model)[:, -1]
-    np.testing.assert_allclose(last, np.sin(angles), atol=1e-13)
-
-
 @pytest.mark.parametrize("d_model", [4_095, 4_096, 4_097, 9_001])
 def test_wide_tables_are_right_everywhere(d_model):
     positions = np.array([[0], [1], [31], [32], [40]])
@@ -114,14 +86,6 @@ def test_wide_tables_are_right_everywhere(d_model):
     right = np.where(columns % 2, np.cos(angles), np.sin(angles))
     ours = position_encoding(41, d_model)[positions[:, 0]]
     np.testing.assert_allclose(ours, right, rtol=0, atol=1e-13)
-
-
-def test_float32_is_float64_rounded_once():
-    wide = position_encoding(200, 66)
-    narrow = position_encoding(200, 66, dtype=np.float32)
-    assert wide.dtype == np.float64
-    assert narrow.dtype == np.float32
-    assert np.array_equal(narrow, wide.astype(np.float32))
 
 
 def test_row_zero_is_exact_and_positive_zero():
@@ -265,12 +229,6 @@ def test_angular_frequencies_follow_the_paper():
         angular_frequencies(0)
 
 
-def test_options_are_named():
-    with pytest.raises(TypeError, match="positional"):
-        position_encoding(3, 4, 100)
-    assert position_encoding(d_model=4, seq_len=3).shape == (3, 4)
-
-
 NOT_SIZES = [True, 3.0, "3", None, float("nan"), [3], 3j, np.bool_(1)]
 
 
@@ -313,7 +271,7 @@ def test_what_16_gib_hold_is_tried(shape, monkeypatch):
 
 @pytest.mark.parametrize(
     "value",
-    [0, 0.99, float("nan"), float("inf"), "100", None, 3j, True, "1"],
+    [0, 0.99, float("nan"), float("inf"), "100", None, 3j, True, 10**400],
     ids=lambda value: repr(value)[:9],
 )
 def test_a_max_wavelength_that_is_none(value):
@@ -349,23 +307,3 @@ def test_importing_the_helpers_never_imports_tensorflow():
         " for m in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
-
-
-FORMS = ["by_loop", "by_parity", "vectorized", "by_exp_log"]
-
-
-@pytest.mark.parametrize("size", [(4, 4), (30, 64), (12, 128)])
-@pytest.mark.parametrize("form", FORMS)
-def test_the_forms_of_notebook_02_are_the_helper(form, size):
-    cells = ["setup", "loop", "parity", "angles", "vectorized"]
-    cells += ["exp-log-frequencies", "exp-log"]
-    built = run_cells("02_encoding_matrix", *cells)[form](*size)
-    np.testing.assert_allclose(built, position_encoding(*size), atol=1e-13)
-
-
-def test_the_clock_hands_of_notebook_01_are_an_encoding():
-    """With the paper's wavelengths they are the paper's encoding."""
-    built = run_cells("01_sine_waves", "setup", "hands")
-    wavelengths = 2 * np.pi / angular_frequencies(16)
-    hands = built["clock_hands"](60, wavelengths)
-    np.testing.assert_allclose(hands, position_encoding(60, 16), atol=1e-12)

@@ -22,6 +22,7 @@ BEFORE = (
 )
 KILOBYTES = 400  # wanted: 300; above this, a figure is too large
 LINES_OF_A_CELL = 15
+TAGS_OF_AN_EXERCISE = ("exercise", "check", "exercise", "solution")
 STORE = "store it: uv run tools/store_notebooks.py notebooks/"
 
 
@@ -98,7 +99,8 @@ def test_outputs_are_clean(notebook):
             text = output.get("text", "") + str(
                 output.get("data", {}).get("text/plain", "")
             )
-            assert not re.search(r"0x[0-9a-f]{6}|/home/|/tmp/|/root/", text)
+            varies = re.search(r"0x[0-9a-f]{6}|/home/|/tmp/|/root/", text)
+            assert not varies, f"{cell.id} shows an address or a path"
 
 
 def test_every_output_is_compared_except_widgets(notebook):
@@ -160,8 +162,8 @@ def test_every_figure_has_alt_text_and_a_numbered_caption(notebook):
             assert following.source.startswith(caption), (
                 f"the cell after {cell.id} must begin with {caption}"
             )
-    assert number >= 1
-    assert len(captions(notebook)) == number
+    assert number >= 1, "draw one figure at least"
+    assert len(captions(notebook)) == number, "a caption without a figure"
 
 
 def test_has_the_parts_that_a_reader_expects(notebook):
@@ -226,7 +228,8 @@ def test_sections_that_are_named_exist(notebook):
 
 def test_minutes_are_one_sitting(notebook, path):
     minutes = int(re.search(r"(\d+) minutes", notebook.cells[1].source)[1])
-    assert 20 <= minutes <= (60 if path.name[:2] in MAIN_LINE else 75)
+    most = 60 if path.name[:2] in MAIN_LINE else 75
+    assert 20 <= minutes <= most, f"20 to {most} minutes are one sitting"
 
 
 def test_each_exercise_has_a_check_an_answer_and_a_solution(notebook, path):
@@ -237,20 +240,26 @@ def test_each_exercise_has_a_check_an_answer_and_a_solution(notebook, path):
         "\n".join(cell.source for cell in prose(notebook)),
         re.MULTILINE,
     )
-    assert tasks == [str(place) for place in range(1, len(tasks) + 1)]
-    assert len(tasks) >= 3
+    in_order = tasks == [str(place) for place in range(1, len(tasks) + 1)]
+    assert in_order, f"number the exercises anew, they are {tasks}"
+    assert len(tasks) >= 3, "set three exercises at least"
     for number in tasks:
         parts = ("exercise", "check", "answer", "solution")
         names = [f"{part}-{number}" for part in parts]
         missing = [name for name in names if name not in cells]
-        assert not missing, f"no {missing}; {STORE}{path.name}"
+        assert not missing, (
+            f"no {missing}: write and tag the cell, then {STORE}{path.name}"
+        )
         places = [list(cells).index(name) for name in names]
         assert places == sorted(places), f"in another order: {names}"
+        for name, tag in zip(names, TAGS_OF_AN_EXERCISE, strict=True):
+            assert tag in tags(cells[name]), f"{name} needs the tag {tag}"
         task, check, answer, solution = (cells[name] for name in names)
         assert f"### Exercise {number}. " in task.source
         assert check.source.startswith(f"def check_{number}(answer"), check.id
         assert "..." in answer.source
-        assert len(answer.source.splitlines()) <= 6, answer.id
+        short = len(answer.source.splitlines()) <= 6
+        assert short, f"{answer.id}: six lines at most"
         called = f"check_{number}("
         assert called in answer.source
         assert called in solution.source
@@ -268,8 +277,9 @@ def test_no_two_exercises_set_the_same_task(notebook):
 def test_predictions_are_followed_by_their_answer(notebook):
     kinds = [tags(cell) & {"predict", "reveal"} for cell in notebook.cells]
     order = [kind.pop() for kind in kinds if kind]
-    assert order.count("predict") >= 2
-    assert order == ["predict", "reveal"] * (len(order) // 2)
+    assert order.count("predict") >= 2, "ask two times at least"
+    in_turn = order == ["predict", "reveal"] * (len(order) // 2)
+    assert in_turn, f"one reveal after each predict; the tags are {order}"
 
 
 def test_links_lead_somewhere(notebook, path):

@@ -85,7 +85,10 @@ def unfounded(notebook) -> dict[str, set[str]]:
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_every_number_in_prose_is_on_the_page(path):
     found = unfounded(nbformat.read(path, as_version=4))
-    assert found == {}, "print or assert it in a cell, or say it in words"
+    assert found == {}, (
+        "not on the page: correct it, print or assert it in a cell, or say it"
+        " in words"
+    )
 
 
 @pytest.mark.parametrize(

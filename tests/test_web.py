@@ -218,7 +218,8 @@ def test_versions_are_those_of_the_lock():
     head = dict(pin.findall((ROOT / "web/build.py").read_text("utf-8")))
     shared = head.keys() & lock.keys()
     assert shared
-    assert {n: head[n] for n in shared} == {n: lock[n] for n in shared}
+    wanted = {n: lock[n] for n in shared}
+    assert {n: head[n] for n in shared} == wanted, "uv run web/renew.py"
 
 
 def test_what_is_not_what_its_sum_says_is_refused(tmp_path):
@@ -279,6 +280,10 @@ TOO_WIDE = """() => {
         .filter(e => e.getBoundingClientRect().right > innerWidth + 1)
         .filter(e => !scrolls(e)).map(e => e.outerHTML.slice(0, 200)); }"""
 WIDTHS = "[document.documentElement.scrollWidth, window.innerWidth]"
+HIDDEN = """() => [
+    ...document.querySelectorAll('article :is(math, pre.sentences)')
+    ].filter(e => e.scrollWidth > e.clientWidth + 1)
+    .map(e => e.textContent.slice(0, 200))"""
 DECODED = "[...document.images].every(image => image.naturalWidth > 0)"
 RUN_ALL = """async () => {
     const shown = () => window.jupyterapp?.shell.currentWidget;
@@ -459,6 +464,37 @@ def test_a_figure_opens_by_itself_to_be_enlarged(page, address):
     picture = page.locator("article a:has(> img)").first
     page.goto(picture.evaluate("link => link.href"))
     assert page.locator("img").count() == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_telephone_shows_formulas_whole_and_scrolls_code(
+    page, address, path
+):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{address}{path.stem}.html", wait_until="networkidle")
+    page.evaluate(OPEN_FOLDS)
+    assert page.evaluate(HIDDEN) == []
+    for code in page.locator("article code.whole").all():
+        assert code.evaluate("code => code.getClientRects().length") == 1
+    for code in page.locator("div.cell_input pre").all():
+        style = code.evaluate("code => getComputedStyle(code).whiteSpace")
+        assert style == "pre"
+
+
+@pytest.mark.slow
+def test_the_outline_leads_to_exercises_and_these_to_the_notebook(
+    page, address
+):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{address}01_sine_waves.html")
+    page.locator("button.secondary-toggle").last.click()
+    page.locator("dialog a", has_text="Exercise 1").click()
+    assert page.locator("dialog[open]").count() == 0
+    exercise = page.locator("section[id^=exercise-1-]")
+    way = exercise.locator("xpath=preceding-sibling::p[1]//a")
+    first = page.locator(".run a").first
+    assert way.evaluate("a => a.href") == first.evaluate("a => a.href")
 
 
 @pytest.mark.slow

@@ -59,11 +59,15 @@ SOURCES = {
     "changes": "web/changes.md",
 }
 VERBATIM = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.raw)
+FITS = 32  # characters of code on a line of a telephone
 SIGN_AFTER = re.compile(r"(<math(?:(?!</math>).)*</math>)([.,;:?!)]+)", re.S)
 
 
-def hold_numbers_together(app, doctree, pagename):
-    """Let no line end within a number such as 10 000."""
+def hold_together(app, doctree, pagename):
+    """Let no line end within a number such as 10 000, or in short code."""
+    for code in doctree.findall(nodes.literal):
+        if len(code.astext()) <= FITS:
+            code["classes"].append("whole")
     for text in list(doctree.findall(nodes.Text)):
         if not isinstance(text.parent, VERBATIM):
             whole = re.sub(r"(?<=\d) (?=\d{3}\b)", "\N{NO-BREAK SPACE}", text)
@@ -85,5 +89,5 @@ def describe(app, pagename, templatename, context, doctree):
 def setup(app):
     """Connect the functions above."""
     app.add_html_math_renderer("mathml", formula("inline"), formula("block"))
-    app.connect("doctree-resolved", hold_numbers_together)
+    app.connect("doctree-resolved", hold_together)
     app.connect("html-page-context", describe)

@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 
 SERIES = "Positional encoding, step by step"
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
-SLIDERS = "Sliders, in the notebook. Such a picture, still, is above."
+SLIDERS = "The sliders are in the notebook. A still picture is above."
 PROGRESS = "Shows its progress when it runs."
 CLEAR_OUTPUTS = "**Before you begin**"  # begins a paragraph for JupyterLab
 
@@ -30,11 +30,16 @@ TIDY = [
         '<mo stretchy="false" lspace="0" rspace="0">&#x0007C;',
     ),
     # A thin space before a function and after one.
-    (rf"(?<=</m[in]>)({FUNCTION})", rf"{THIN_SPACE}\1"),
+    (
+        rf"(</m[in]>|</msup>|&#x00029;</mo>)({FUNCTION})",
+        rf"\1{THIN_SPACE}\2",
+    ),
     (
         rf"(?<!<msup>)(?<!<msub>)({FUNCTION})(?=<m(?!o|space))",
         rf"\1{THIN_SPACE}",
     ),
+    # The minus of a number is not one between two.
+    (r"(&#x0003D;</mo>)<mo>(?=&#x02212;)", r'\1<mo form="prefix">'),
     # \mathrm of a single letter stands upright.
     (r"<mi>(&#x000[4-7][0-9A-F];)</mi>", r'<mi mathvariant="normal">\1</mi>'),
     # \overline and \bar are as wide as what they cover.

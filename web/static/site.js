@@ -52,12 +52,41 @@ window.addEventListener("afterprint", () => {
   document.documentElement.dataset.theme = theme;
 });
 
-// A formula that is too wide scrolls in its box: also by keyboard.
-document.querySelectorAll('math[display="block"]').forEach((formula) => {
-  if (formula.scrollWidth > formula.clientWidth) {
-    formula.tabIndex = 0;
+// A formula that is too wide is made smaller. If that is not enough, it
+// scrolls in its box: also by keyboard.
+document.fonts.ready.then(() => {
+  document.querySelectorAll('math[display="block"]').forEach((formula) => {
+    const share = formula.clientWidth / formula.scrollWidth;
+    if (share < 1) {
+      formula.style.fontSize = `${Math.max(share * 0.92, 0.65)}em`;
+    }
+    if (formula.scrollWidth > formula.clientWidth) {
+      formula.tabIndex = 0;
+    }
+  });
+});
+
+// Printed lines longer than code are sentences; others may be a table, which
+// is made to fit a telephone: site.css.
+document.querySelectorAll(".cell_output pre").forEach((output) => {
+  const lines = output.textContent.trimEnd().split("\n");
+  const columns = Math.max(...lines.map((line) => line.length));
+  if (columns > 79) {
+    output.classList.add("sentences");
+  } else if (lines.length > 1) {
+    output.style.setProperty("--columns", columns);
   }
 });
+
+// Exercises are done in the notebook, and the way to it is far above.
+const run = document.querySelector(".run a");
+const exercise = document.querySelector('section[id^="exercise-1-"]');
+if (run && exercise) {
+  const note = document.createElement("p");
+  note.className = "run";
+  note.append("Exercises are done in the notebook: ", run.cloneNode(true), ".");
+  exercise.before(note);
+}
 
 // A figure that is small on a telephone opens by itself, to be enlarged.
 document.querySelectorAll("article img").forEach((image) => {
@@ -81,3 +110,9 @@ if (typeof Search !== "undefined") {
     return (section || article).textContent;
   };
 }
+
+// A link of the page's outline closes the outline, which would cover the page.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("dialog a[href^='#']");
+  link?.closest("dialog").close();
+});
