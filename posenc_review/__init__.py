@@ -4,7 +4,8 @@ To read it, begin with `report` (what is said) and `waves` (bases from
 speeds). For tables: `conventions`, `tables` (the checks of notebook 07),
 `causes`. For rotary functions: `rotary`, which tells the steps; `calls`
 (are positions read), `probing`, `turning` and `near` (how pairs turn), `far`
-(caches, rounding), `asked` and `config` (what it is held to).
+(caches, rounding), `asked` and `config` (what it is held to). `settings`,
+`reading` and `rounding` serve both.
 """
 
 from .conventions import CONVENTIONS, convention_of
