@@ -92,6 +92,7 @@ REPLIES = [
     (3, [lambda p, d: by_slices(p, d).round(4)], "Round nothing"),
     (4, [10_000 ** (255 / 256), 9647, np.array([9646.62])], "Correct."),
     (4, [10_368], "it must be smaller"),
+    (4, [9646], "is nearest"),
     (4, [9600], "Its slowest frequency"),  # near, and wrong
 ]
 
