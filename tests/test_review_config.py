@@ -186,7 +186,8 @@ def test_only_one_set_has_no_names():
     with pytest.raises(ValueError, match="the config has only one set"):
         read_config(HEAD, "full_attention")
     one = {"full_attention": {"rope_theta": 5e5}}
-    assert read_config(HEAD | {"rope_parameters": one}).base == 5e5
+    read = read_config(HEAD | {"rope_parameters": one, "rotary_dim": 16})
+    assert str(read).startswith("base 500000, 16 of 64 columns, radians per")
 
 
 def test_a_file_is_read_and_a_width_may_be_given(tmp_path):

@@ -456,6 +456,10 @@ def test_base_and_start_are_what_is_asked_for(
     assert cause in str(seen)
 
 
+def test_the_base_of_a_wrong_table_is_kept():
+    assert review(other_base(5e5), 64, max_len=600).base == 500_000
+
+
 def test_rows_and_digits_are_told():
     seen = review(changed(slice(600, 32_000), 0), 16)
     finding, *rest = str(seen).splitlines()
