@@ -352,7 +352,7 @@ WRONG = [  # an encoder, the checks of the eight that fail, what is said
         " rows 1 and 29 is not that of 2 and 30.",
     ),
     (changed(slice(600, 1900), 0), "", "Rows 600 to 1899 are zero"),
-    (changed(slice(600, 610), 0.5), "", "Rows 600 to 609, and no ot"),
+    (changed(slice(600, 610), 0.5), "", "Rows 600 to 609, and no other"),
     (taken(lambda n: n % 1500), "far row", "from 1500 on begin with row 0"),
     (taken(lambda n: np.minimum(n, 1499)), "far row", "all hold row 1499"),
     (taken(lambda n: n + (n > 999)), "far row", "1000 on are one row late"),
