@@ -67,8 +67,12 @@ def describe(
     index = np.flatnonzero(speeds > STILL)
     if len(index) < 2:
         return alone(speeds)
+    other = in_another_order(speeds, steps, near, usual)
+    if other:
+        return other
     series = fit_series(index, speeds[index], near)
-    if series.slope > near:
+    trend, _ = np.polyfit(index, np.log(speeds[index]), 1)
+    if min(series.slope, trend) > near:  # a few exchanged pairs rise too
         return backwards(speeds, steps, near)
     if np.ptp(np.log(speeds[index])) <= 10 * near:
         words = (
@@ -104,6 +108,24 @@ def describe(
         return no_series(speeds, ratios, odd, near)
     wrong = wrong_pairs(speeds, plan, odd, near)
     return Schedule(plan, base, reading, findings=wrong)
+
+
+def in_another_order(
+    speeds: np.ndarray, steps: tuple[float, ...], near: float, usual: tuple
+) -> Schedule | None:
+    """Describe usual speeds whose pairs changed places, if that is all."""
+    if np.all(np.diff(speeds) > 0):
+        return None  # these run backwards
+    near = max(10 * near, 1e-4)
+    for base in usual:
+        for reading, step in enumerate(steps):
+            plan = speeds_of(base, len(speeds), step)
+            odd = np.flatnonzero(np.abs(speeds / plan - 1) > near)
+            alike = np.abs(np.sort(speeds)[::-1] / plan - 1) <= near
+            if len(odd) and alike.all():
+                wrong = wrong_pairs(speeds, plan, odd, near)
+                return Schedule(plan, base, reading, findings=wrong)
+    return None
 
 
 def mean_ratio(series: Series, speeds: np.ndarray, plan: np.ndarray) -> float:

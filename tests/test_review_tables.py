@@ -403,6 +403,20 @@ def test_what_is_wrong_is_said(encoder, checks, cause):
                 assert re.search(rf"(?i){before}\b{place}\b", finding.words)
 
 
+@pytest.mark.parametrize("one, other", [(0, 1), (1, 2), (1, 3), (2, 3)])
+@pytest.mark.parametrize("base", [1e4, 3e3])
+def test_few_pairs_in_another_order(one: int, other: int, base: float) -> None:
+    """Of four pairs, two exchanged leave no series to see, whatever base."""
+    order = list(range(4))
+    order[one], order[other] = other, one
+    columns = np.reshape([[2 * i, 2 * i + 1] for i in order], -1)
+    seen = review(lambda n, d: other_base(base)(n, d)[:, columns], 8)
+    if base == 1e4:
+        words = f"Pairs {one} and {other} are exchanged."
+        assert words in seen.findings["every row"]
+    assert "every row" in seen.findings
+
+
 @pytest.mark.parametrize(
     ("change", "said", "row"),
     [
