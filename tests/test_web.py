@@ -219,7 +219,9 @@ def test_versions_are_those_of_the_lock():
     shared = head.keys() & lock.keys()
     assert shared
     wanted = {n: lock[n] for n in shared}
-    assert {n: head[n] for n in shared} == wanted, "uv run tools/renew_versions.py"
+    assert {n: head[n] for n in shared} == wanted, (
+        "uv run tools/renew_versions.py"
+    )
 
 
 def test_what_is_not_what_its_sum_says_is_refused(tmp_path):
