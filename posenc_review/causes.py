@@ -19,7 +19,7 @@ from .probing import read_hands
 from .report import counted, listed, plain
 from .rounding import EXACT, ROUNDINGS, STEP, Rounding, format_of
 from .turning import even_hands, known_factor
-from .waves import USUAL_BASES, as_seen, describe, suggestion
+from .waves import USUAL_BASES, as_seen, schedule_of, suggestion
 
 MANY = 4096  # rows that tell the format of all
 ALIKE = 1e-3  # how near entries must be to be told for the formula's
@@ -226,7 +226,7 @@ def waves_of(table: np.ndarray, asked: HeldTo) -> Cause | None:
     spacings = sorted(SPACINGS, key=lambda spacing: spacing != own)
     steps = tuple(steps_of(asked.d_model, each) for each in spacings)
     usual = (asked.base, *USUAL_BASES)
-    plan = describe(np.abs(speeds), steps, ALIKE / 100, usual)
+    plan = schedule_of(np.abs(speeds), steps, ALIKE / 100, usual)
     base = asked.base if np.isnan(plan.base) else plan.base
     spacing = spacings[plan.reading]
     words, right = [], asked

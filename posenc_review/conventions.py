@@ -91,7 +91,7 @@ def angular_speeds(
 def formula(
     positions: object,
     d_model: int,
-    convention: Convention | str,
+    convention: Convention,
     base: float = BASE,
     rounding: Rounding = EXACT,
 ) -> np.ndarray:
@@ -107,8 +107,6 @@ def formula(
     Returns:
         `[positions, d_model]`.
     """
-    if isinstance(convention, str):
-        convention = named(convention)
     positions = np.asarray(positions)
     speeds = angular_speeds(d_model, convention, base)
     angles = rounding.angles(positions, speeds)
@@ -144,7 +142,7 @@ def fitting(
 
 
 def name_of(fit: list[Convention], base: float = BASE) -> str:
-    """Name conventions; where many fit, what they share."""
+    """Name conventions: one, or two; if more fit, the width tells none."""
     other = "" if base == BASE else f", base {plain(base)}"
     if not fit:
         return "unknown"

@@ -34,7 +34,7 @@ from .turning import (
     still_pairs,
     turning_of,
 )
-from .waves import Schedule, describe
+from .waves import Schedule, schedule_of
 
 
 class RotaryConvention(NamedTuple):
@@ -179,7 +179,7 @@ def plan_of_speeds(
     steps = [len(layout.pairs)]
     if layout.pairs.size < layout.width:  # a part: its exponents may count
         steps.append(layout.width / 2)  # the whole head
-    return describe(speeds, tuple(steps), near)
+    return schedule_of(speeds, tuple(steps), near)
 
 
 def usable(matrices: np.ndarray) -> tuple[np.ndarray, list[Finding]]:

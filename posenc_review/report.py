@@ -47,7 +47,7 @@ def choices(names: Iterable[str]) -> str:
     return "; ".join(names)
 
 
-def rounder(low: float, high: float) -> float:
+def roundest_between(low: float, high: float) -> float:
     """Return a number of at most four digits between two, or their middle."""
     middle = (low + high) / 2
     for digits in range(4):

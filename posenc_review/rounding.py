@@ -29,6 +29,7 @@ FORMATS: dict[str, Callable] = {
     "float16": to_float16,
     "float32": to_float32,
 }
+# Between two numbers just below 1.
 STEP = {"bfloat16": 2.0**-8, "float16": 2.0**-11, "float32": 2.0**-24}
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .report import Finding, listed, plain, rounder
+from .report import Finding, listed, plain, roundest_between
 
 USUAL_BASES = (10_000, 500_000, 1_000_000)
 PLAIN = 1e-5  # relative: as near as speeds in float32 come to a plain base
@@ -49,7 +49,7 @@ def speeds_of(base: float, pairs: int, steps: float = 0) -> np.ndarray:
     return float(base) ** (-np.arange(pairs) / (steps or pairs))
 
 
-def describe(
+def schedule_of(
     speeds: np.ndarray,
     steps: tuple[float, ...],
     near: float,
@@ -179,7 +179,7 @@ def backwards(
     speeds: np.ndarray, steps: tuple[float, ...], near: float
 ) -> Schedule:
     """Describe speeds that rise from pair to pair."""
-    other = describe(speeds[::-1], steps, near)
+    other = schedule_of(speeds[::-1], steps, near)
     words = "The speeds run backwards: pair 0 is the slowest, not the fastest."
     wrong = Finding("speeds", words, pair=0)
     return other._replace(speeds=other.speeds[::-1], findings=(wrong,))
@@ -196,7 +196,9 @@ def base_of(
     bases = []
     for step in steps:
         base = np.exp(-series.slope * step)
-        bases.append(rounder(base * (1 - spread), base * (1 + spread)))
+        bases.append(
+            roundest_between(base * (1 - spread), base * (1 + spread))
+        )
     for reading, base in enumerate(bases):
         if base in usual:
             return base, reading
@@ -229,7 +231,7 @@ def scaled_by(
         if abs(start * factor - 1) <= spread:
             wrong = Finding("speeds", f"{words}: {cause}.", pair=0)
             return factor, (wrong,)
-    divided_by = rounder((1 - spread) / start, (1 + spread) / start)
+    divided_by = roundest_between((1 - spread) / start, (1 + spread) / start)
     if divided_by > 1:
         return divided_by, ()
     return divided_by, (Finding("speeds", f"{words}.", pair=0),)
@@ -248,7 +250,7 @@ def parts_of(
     """
     index = np.flatnonzero(speeds)
     ratios = speeds[index] / plan[index]
-    factor = rounder((1 - near) / ratios[-1], (1 + near) / ratios[-1])
+    factor = roundest_between((1 - near) / ratios[-1], (1 + near) / ratios[-1])
     fast = index[np.abs(ratios - 1) <= near]
     slow = index[np.abs(ratios * factor - 1) <= near]
     between = np.setdiff1d(index, [*fast, *slow])

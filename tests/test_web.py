@@ -212,14 +212,16 @@ def test_kernel_and_pyodide_are_fixed_together():
 
 
 def test_versions_are_those_of_the_lock():
-    """Both are renewed: the lock first, then `uv run web/renew.py`."""
+    """One command renews both."""
     pin = re.compile(r"([\w-]+)==([\w.]+)")
     lock = dict(pin.findall((ROOT / "requirements.txt").read_text("utf-8")))
     head = dict(pin.findall((ROOT / "web/build.py").read_text("utf-8")))
     shared = head.keys() & lock.keys()
     assert shared
     wanted = {n: lock[n] for n in shared}
-    assert {n: head[n] for n in shared} == wanted, "uv run web/renew.py"
+    assert {n: head[n] for n in shared} == wanted, (
+        "uv run tools/renew_versions.py"
+    )
 
 
 def test_what_is_not_what_its_sum_says_is_refused(tmp_path):

@@ -1,0 +1,91 @@
+"""Renew the versions of the project, and of the web edition.
+
+usage: uv run tools/renew_versions.py [--all | PACKAGE...]
+
+With --all, every package is renewed; with names, these; with neither, only
+what pyproject.toml and requirements.in newly name is added. It writes
+requirements.txt, and then the versions in the head of web/build.py.
+JupyterLite, its kernel and Pyodide are fixed together and stay: their sums
+are in web/pyodide.json, which says where they are from.
+"""
+
+import argparse
+import datetime
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LOCK, BUILD = "requirements.txt", ROOT / "web/build.py"
+TOGETHER = ("jupyterlite", "jupyterlab-widgets")
+PIN = re.compile(r'"(?P<name>[\w-]+)==(?P<version>[\w.]+)"')
+LOCKED = re.compile(r"^([\w-]+)==([\w.]+)", re.M)
+DATE = re.compile(r'(?<=exclude-newer = ")[^"]+')
+
+
+def compiled(*arguments: str, given: str | None = None) -> str:
+    """Ask uv for versions that fit together; return what it prints."""
+    command = [os.environ.get("UV", "uv"), "pip", "compile", "--quiet"]
+    command += ["--no-header", "--universal", "--python-version", "3.11"]
+    done = subprocess.run(
+        [*command, *arguments],
+        input=given,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    if done.returncode:
+        raise SystemExit(f"error: {done.stderr}")
+    return done.stdout
+
+
+def renew_lock(everything: bool, packages: Sequence[str]) -> None:
+    """Write requirements.txt."""
+    chosen = ["--upgrade"] if everything else []
+    for package in packages:
+        chosen += ["--upgrade-package", package]
+    compiled(*chosen, "pyproject.toml", "requirements.in", "-o", LOCK)
+
+
+def renew_web(everything: bool, packages: Sequence[str]) -> None:
+    """Write the head of web/build.py; what the lock has is as it has it."""
+    text = BUILD.read_text("utf-8")
+    locked = dict(LOCKED.findall((ROOT / LOCK).read_text("utf-8")))
+    asked = []
+    for pin in PIN.finditer(text):
+        free = everything or pin["name"] in {*packages, *locked}
+        stays = pin["name"].startswith(TOGETHER) or not free
+        asked.append(pin[0].strip('"') if stays else pin["name"])
+    today = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%dT00:00:00Z}"
+    limits = ["--constraint", LOCK, "--exclude-newer", today]
+    limits += ["--fork-strategy", "fewest"]
+    versions = dict(
+        LOCKED.findall(compiled(*limits, "-", given="\n".join(asked)))
+    )
+    renewed = PIN.sub(lambda p: f'"{p["name"]}=={versions[p["name"]]}"', text)
+    if everything or renewed != text:
+        renewed = DATE.sub(today, renewed)
+    BUILD.write_text(renewed, "utf-8")
+
+
+def main() -> None:
+    """Renew what the command line names."""
+    parser = argparse.ArgumentParser(description="Renew versions.")
+    parser.add_argument("packages", nargs="*", metavar="PACKAGE")
+    parser.add_argument("--all", action="store_true", help="every package")
+    given = parser.parse_args()
+    if given.all and given.packages:
+        parser.error("give --all or packages, not both")
+    known = dict(LOCKED.findall((ROOT / LOCK).read_text("utf-8")))
+    known |= dict(PIN.findall(BUILD.read_text("utf-8")))
+    for package in given.packages:
+        if package not in known:
+            parser.error(f"{package} is neither in {LOCK} nor in {BUILD.name}")
+    renew_lock(given.all, given.packages)
+    renew_web(given.all, given.packages)
+
+
+if __name__ == "__main__":
+    main()
