@@ -262,6 +262,8 @@ def base_words(base: float, spacing: str, asked: HeldTo) -> str:
 
 def first_position(speeds: np.ndarray, phases: np.ndarray) -> float | None:
     """Return the position of row 0, or None if the pairs do not agree."""
+    if not speeds.any():
+        return None
     slowest = int(np.where(speeds == 0, np.inf, np.abs(speeds)).argmin())
     first = float(phases[slowest] / speeds[slowest])
     if abs(first - round(first)) < 0.01:

@@ -174,8 +174,10 @@ def plan_of_speeds(
     speeds = np.abs(turning.speeds)
     if not turning.even:
         return Schedule(speeds)
-    if asked.config and not len(unlike(speeds, asked.config, near)):
-        return plan_of(asked.config)
+    config = asked.config
+    as_many = config is not None and len(speeds) == len(config.speeds)
+    if as_many and not len(unlike(speeds, config, near)):
+        return plan_of(config)
     steps = [len(layout.pairs)]
     if layout.pairs.size < layout.width:  # a part: its exponents may count
         steps.append(layout.width / 2)  # the whole head

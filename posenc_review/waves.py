@@ -306,7 +306,8 @@ def no_series(
                 f" own, {plain(divided[0], 4)} to {plain(divided[-1], 4)}"
             )
             return Schedule(speeds, base, parts=parts)
-    if np.all(np.abs(speeds[1::2] / speeds[:-1:2] - 1) <= near):
+    off = np.abs(speeds[1::2] - speeds[:-1:2])
+    if np.all(off <= near * speeds[:-1:2]):
         words = "Pairs turn two by two at one speed: a pair is counted twice."
     elif np.diff(ratios).min() >= -near and ratios[0] < 1 - near:
         words = (

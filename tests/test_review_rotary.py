@@ -600,6 +600,11 @@ HELD = [  # function, what it is held to, the finding and what it says
         {"config": PROPORTIONAL},
         "scaling: the part's columns, where the config asks for the wh",
     ),
+    (
+        rotary(),
+        {"config": PROPORTIONAL},
+        "columns: 64 columns turn, where the config asks for 32 of 64.",
+    ),
     (rotary(), {"config": PLAIN}, "base: 10000 is the default"),
     (rotary(5e5), {"config": LLAMA}, "scaling: none, where"),
     (rotary(5e5, divide=8), {"config": LLAMA}, "scaling: linear by 8,"),
@@ -635,6 +640,12 @@ def test_a_factor_that_is_no_finding_if_asked_for():
         " radians per position 1, 0.7499, 0.5623, ..., 0.00003334.\n"
     )
     assert found.positions == 16_384
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_pair_that_stands_still_may_be_one_of_other_faults():
+    found = review_rotary(rotary(turns=lambda w: np.array([10, 5, 0, 2])), 8)
+    assert list(found.findings) == ["speeds", "pair"]
 
 
 def test_digits_are_told_and_float32_is_no_finding():

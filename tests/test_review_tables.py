@@ -351,6 +351,11 @@ WRONG = [  # an encoder, the checks of the eight that fail, what is said
         "row 30 are off by -32 / from row 29 to 30 / that of"
         " rows 1 and 29 is not that of 2 and 30.",
     ),
+    (
+        lambda n, d: right(1, d).repeat(n, axis=0),
+        "row 2, wavelengths, far row",
+        "One number in all rows hold: columns 0 to 52, 54",
+    ),
     (changed(slice(600, 1900), 0), "", "Rows 600 to 1899 are zero"),
     (changed(slice(600, 610), 0.5), "", "Rows 600 to 609, and no other"),
     (taken(lambda n: n % 1500), "far row", "from 1500 on begin with row 0"),
