@@ -71,6 +71,11 @@ def one_per_column(position, d_model):
     return np.where(np.arange(d_model) % 2, np.cos(angles), np.sin(angles))
 
 
+def exponent_doubled(position, d_model):
+    angles = position / 10_000 ** (2 * np.arange(0, d_model, 2) / d_model)
+    return np.stack([np.sin(angles), np.cos(angles)], axis=1).ravel()
+
+
 def sines_alone(position, d_model):
     row = by_slices(position, d_model)[0]
     row[1::2] = 0
@@ -88,6 +93,7 @@ REPLIES = [
     (2, [WAY_THERE], "the way there"),
     (3, [by_slices, lambda p, d: by_slices(p, d)[0].tolist()], "Correct."),
     (3, [one_per_column], "have one frequency"),
+    (3, [exponent_doubled], "i counts pairs"),
     (3, [sines_alone], "Odd columns hold cosines"),
     (3, [lambda p, d: by_slices(p, d).round(4)], "Round nothing"),
     (4, [10_000 ** (255 / 256), 9647, np.array([9646.62])], "Correct."),

@@ -103,6 +103,7 @@ def test_exercises_reply_to_what_people_write(names):
         (2, [lambda model: {1e4: 1, 100: 2}[model]], "Correct."),
         (2, [lambda model: 1], "Does it look at the model"),
         (2, [lambda model: 0], "the *best* mean"),
+        (2, [lambda model: {1e4: 1.0, 100: 0.95}[model]], "has that share"),
         (2, [lambda model: None], "is `return` missing"),
         (3, [11], "Correct."),
         (3, [21], "do make"),
