@@ -25,6 +25,7 @@ from .settings import FARTHEST, check_base, check_integer, check_tolerance
 from .waves import suggestion
 
 WIDTH = 64
+WIDEST = 1024  # columns: 2 GB of memory; twice as many would take 8
 POSITIONS = 131_072  # how many are looked at, unless told otherwise
 TOLERANCE = 1e-4
 UNKNOWN = RotaryConvention()
@@ -133,7 +134,7 @@ def check_settings(
     width: int, asked: Asked, max_len: int, tolerance: float
 ) -> None:
     """Raise an error that names the first setting that makes no sense."""
-    check_integer("width", width, 2, 4096)
+    check_integer("width", width, 2, WIDEST)
     check_integer("max_len", max_len, NEAR, FARTHEST)
     if asked.layout not in ("", *LAYOUTS):
         known = choices(LAYOUTS)

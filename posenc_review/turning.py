@@ -350,7 +350,7 @@ def lengths(
 
 def known_factor(factor: float, width: int) -> str:
     """Say where a factor of lengths is known from, or nothing."""
-    scaling = np.round(np.exp(10 * (factor - 1)))
+    scaling = np.round(np.exp(10 * (min(factor, 2) - 1)))
     if 1 < scaling <= 64 and abs(0.1 * np.log(scaling) + 1 - factor) < 1e-4:
         return f", YaRN's attention factor for scaling by {scaling:.0f}"
     if abs(factor / width**0.5 - 1) < 1e-3:

@@ -458,6 +458,7 @@ WRONG = [  # a function; the finding's name, and what it should say
     (rotary(length=YARN_LENGTH), "lengths: attention factor for scaling by 4"),
     (longer(3, 2), "lengths: by 2 in pair 3."),
     (rotary(length=2), "lengths: Lengths change by 2."),
+    (rotary(length=100), "lengths: Lengths change by 100."),
     (longer(slice(3, 5), 2), "lengths: by 2 in pairs 3 to 4."),
     (shrinking(0.99), "lengths: in pair 0 by 0.99 at position 1."),
     (shrinking(0.9999999), "far: 1025 on lengths change, by 0.9999 there."),
@@ -694,8 +695,8 @@ def test_nothing_is_said_of_what_was_not_seen():
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"width": 1}, "width=1: give 2 to 4096"),
-        ({"width": 4097}, "width=4097: give 2 to 4096"),
+        ({"width": 1}, "width=1: give 2 to 1024"),
+        ({"width": 1025}, "width=1025: give 2 to 1024"),
         ({"width": 64.0}, "width=64.0: give an integer"),
         ({"max_len": 9}, "max_len=9: give 42 to"),
         ({"tolerance": -1}, "tolerance=-1: give a number of 0 or more"),
