@@ -1,7 +1,10 @@
-"""NumPy and Matplotlib helpers that the notebooks share.
+"""What the notebooks share: the formulas, figures, and checks of answers.
 
-The encoding is built in notebook 02 first, and its speed in 10; notebook 01
-introduces the rest. Importing this never imports TensorFlow.
+The file begins with the two formulas in plain NumPy: the sinusoidal position
+encoding, which notebook 02 builds, and RoPE, which notebook 08 builds. After
+them come `position_encoding`, which makes the same table faster (notebook
+10 explains how), then the figures, then the check of an exercise. Importing
+this module never imports TensorFlow.
 """
 
 import math
@@ -20,19 +23,20 @@ import numpy as np
 from IPython.display import display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from PIL import Image
+from numpy.typing import ArrayLike
+from PIL import Image, ImageOps
 
-BASE = 32  # of the digits of positions, not of wavelengths
-STRIP = 4096  # columns filled at a time (even): all would want much memory
-LARGE = 2**22  # entries from which threads pay for their start
-MAX_ENTRIES = 2**31  # 16 GiB of float64; more is likelier a slip than a wish
+MAX_ENTRIES = 2**31  # 16 GiB of float64; a larger request is a mistake
 MAX_POSITION = 2**38  # up to there, rows are right to 1e-4
+
+
+# The formulas.
 
 
 def angular_frequencies(
     d_model: int, max_wavelength: float = 10_000
 ) -> np.ndarray:
-    """Angular frequency of each sine and cosine pair.
+    """Angular frequency of each pair of columns, a sine and a cosine.
 
     Pair `i` turns by `max_wavelength ** (-2 * i / d_model)` radians per
     position: Vaswani et al. 2017, "Attention is all you need", section 3.5.
@@ -43,28 +47,193 @@ def angular_frequencies(
 
     Returns:
         float64 array of shape `[(d_model + 1) // 2]`, in radians per
-        position; pair 0 has 1, and no pair has more.
+        position. Pair 0 has 1, and no pair has more.
 
     Raises:
         TypeError: If `d_model` is not an integer.
-        ValueError: If `d_model` is below 1, or `max_wavelength` is not a
-            finite number of at least 1.
+        ValueError: If `d_model` is below 1 or above 2**31, or
+            `max_wavelength` is not a finite number of at least 1.
     """
     _check_size("d_model", d_model, 1)
-    is_bool = isinstance(max_wavelength, bool)
-    is_number = isinstance(max_wavelength, Real) and not is_bool
-    try:
-        base = float(max_wavelength) if is_number else math.nan
-    except OverflowError:  # an integer of hundreds of digits
-        base = math.inf
-    if not 1 <= base < math.inf:
-        raise ValueError(
-            "max_wavelength must be a finite number of at least 1,"
-            f" not {max_wavelength!r}"
-        )
+    if d_model > MAX_ENTRIES:
+        raise ValueError(f"d_model must be at most 2**31, not {d_model}")
+    _check_max_wavelength(max_wavelength)
     powers = -np.arange(0, d_model, 2) / d_model
     with np.errstate(under="ignore"):  # the slowest may be hardly a number
-        return base**powers
+        return float(max_wavelength) ** powers
+
+
+def encode_positions(
+    positions: ArrayLike, d_model: int, max_wavelength: float = 10_000
+) -> np.ndarray:
+    """Sinusoidal position encoding of any positions, by its formula.
+
+    Column `2i` is `sin(p * w_i)` and column `2i + 1` is `cos(p * w_i)`,
+    where `w_i` is the angular frequency of pair `i`: Vaswani et al. 2017,
+    section 3.5. For the table of positions 0, 1, 2, ... use
+    `position_encoding`, which is faster.
+
+    Args:
+        positions: Finite numbers of any shape, counted from 0. They may be
+            negative or fractions.
+        d_model: Number of columns. If odd, the last one is a sine.
+        max_wavelength: The paper's 10 000, in positions per radian.
+
+    Returns:
+        float64 array of shape `[..., d_model]`, with the axes of
+        `positions` in front.
+
+    Raises:
+        TypeError: If `positions` are no real numbers, or `d_model` is not
+            an integer.
+        ValueError: If a position is not finite, or as
+            `angular_frequencies` says.
+    """
+    positions = _real_numbers("positions", positions, finite=True)
+    frequencies = angular_frequencies(d_model, max_wavelength)
+    angles = positions[..., np.newaxis] * frequencies
+    pairs = np.stack([np.sin(angles), np.cos(angles)], axis=-1)
+    columns = pairs.reshape(*positions.shape, 2 * len(frequencies))
+    return columns[..., :d_model]
+
+
+def rotate(
+    x: ArrayLike,
+    positions: ArrayLike,
+    *,
+    layout: str = "interleaved",
+    frequencies: ArrayLike | None = None,
+) -> np.ndarray:
+    """Rotate queries or keys by their positions (RoPE).
+
+    Two columns of `x` make a pair `(a, b)`. At position `p`, pair `i` turns
+    by the angle `p * frequencies[i]` and becomes
+    `(a * cos - b * sin, a * sin + b * cos)`: Su et al. 2021, "RoFormer:
+    Enhanced transformer with rotary position embedding", section 3.4.2.
+    The dot product of a rotated query and a rotated key then depends on
+    their positions only through the difference.
+
+    To rotate a part of the columns, pass that part as `x`.
+
+    Args:
+        x: Real numbers of shape `[..., seq_len, width]`, with an even width.
+        positions: Finite numbers of shape `[..., seq_len]`, or of a shape
+            that broadcasts to it. They may be negative or fractions.
+        layout: Which columns make pair `i`: `2i` and `2i + 1` for
+            "interleaved", `i` and `i + width / 2` for "half".
+        frequencies: Radians per position of each pair, of shape
+            `[width / 2]`; by default `angular_frequencies(width)`.
+
+    Returns:
+        Array of the shape of `x`, and of its dtype if that is a float;
+        integers give float64. Angles are float64 in either case.
+
+    Raises:
+        TypeError: If `x`, `positions` or `frequencies` are no real numbers.
+        ValueError: If a shape does not fit, a position or frequency is not
+            finite, or `layout` is neither "interleaved" nor "half".
+
+    Example:
+    >>> rotate([[1.0, 0.0, 1.0, 0.0]], [1]).round(4).tolist()
+    [[0.5403, 0.8415, 1.0, 0.01]]
+    """
+    if layout not in ("interleaved", "half"):
+        raise ValueError(
+            f"layout must be 'interleaved' or 'half', not {layout!r}"
+        )
+    x = _real_numbers("x", x)
+    if x.ndim == 0 or x.shape[-1] == 0 or x.shape[-1] % 2:
+        raise ValueError(
+            "x must have shape [..., seq_len, width] with an even width,"
+            f" not {x.shape}"
+        )
+    positions = _real_numbers("positions", positions, finite=True)
+    _check_positions_fit(positions.shape, x.shape)
+    width = x.shape[-1]
+    if frequencies is None:
+        frequencies = angular_frequencies(width)
+    frequencies = _real_numbers("frequencies", frequencies, finite=True)
+    if frequencies.shape != (width // 2,):
+        raise ValueError(
+            f"frequencies must have shape ({width // 2},), one for each pair"
+            f" of the {width} columns, not {frequencies.shape}"
+        )
+
+    angles = positions[..., np.newaxis] * frequencies.astype(float)
+    cos, sin = np.cos(angles), np.sin(angles)
+    if layout == "interleaved":
+        firsts, seconds = slice(0, None, 2), slice(1, None, 2)
+    else:
+        firsts, seconds = slice(0, width // 2), slice(width // 2, None)
+    a, b = x[..., firsts], x[..., seconds]
+    rotated = np.empty(x.shape, x.dtype if x.dtype.kind == "f" else float)
+    rotated[..., firsts] = a * cos - b * sin
+    rotated[..., seconds] = a * sin + b * cos
+    return rotated
+
+
+# What the formulas accept.
+
+
+def _check_size(name: str, value: object, minimum: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be an integer, not {value!r}")
+    if value < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, not {value}")
+
+
+def _check_max_wavelength(value: object) -> None:
+    try:
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
+        fits = is_number and 1 <= float(value) < math.inf
+    except OverflowError:  # an integer of hundreds of digits
+        fits = False
+    if not fits:
+        raise ValueError(
+            "max_wavelength must be a finite number of at least 1,"
+            f" not {value!r}"
+        )
+
+
+def _real_numbers(
+    name: str, value: ArrayLike, finite: bool = False
+) -> np.ndarray:
+    """The value as an array; an error if it is not one of real numbers."""
+    try:
+        array = np.asarray(value)
+        is_real = array.dtype.kind in "iuf"  # integers or floats, no booleans
+    except ValueError:  # lists of different lengths
+        is_real = False
+    if not is_real:
+        raise TypeError(
+            f"{name} must be an array of real numbers, not {shortened(value)}"
+        )
+    if finite and not np.isfinite(array).all():
+        wrong = array[~np.isfinite(array)][0]
+        raise ValueError(f"{name} must be finite, not {wrong}")
+    return array
+
+
+def _check_positions_fit(
+    shape: tuple[int, ...], x_shape: tuple[int, ...]
+) -> None:
+    """An error unless there is a position for each vector of `x`."""
+    try:
+        fits = np.broadcast_shapes(shape, x_shape[:-1]) == x_shape[:-1]
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"positions of shape {shape} do not fit x of shape {x_shape}: they"
+            f" must broadcast to {x_shape[:-1]}"
+        )
+
+
+# The table of consecutive positions, built fast (notebook 10).
+
+DIGIT_BASE = 32  # positions are counted in digits of this base
+STRIP = 4096  # columns filled at a time (even): all would want much memory
+LARGE = 2**22  # entries from which threads pay for their start
 
 
 def position_encoding(
@@ -79,17 +248,18 @@ def position_encoding(
 
     Entry `[p, 2i]` is `sin(p * w_i)` and entry `[p, 2i + 1]` is
     `cos(p * w_i)`, with `w_i = max_wavelength ** (-2 * i / d_model)`:
-    Vaswani et al. 2017, section 3.5. Sines are taken for a few rows only;
-    the others are turned from those (notebook 10). The row of a position
-    is the same to the last bit in every table that holds it.
+    Vaswani et al. 2017, section 3.5. The values are those of
+    `encode_positions`, apart from rounding. Sines are computed for a few
+    rows only, and the other rows are rotated from those (notebook 10). The
+    row of a position is the same to the last bit in every table.
 
     Args:
         seq_len: Number of rows, one per position. May be 0.
         d_model: Number of columns. If odd, the last one is a sine.
         max_wavelength: The paper's 10 000, in positions per radian.
         start_index: Position of the first row. The last one must lie below
-            2**38: up to there a row is off by less than 1e-4, since its
-            angles are rounded, and further out it may be off by more.
+            2**38. Up to there a row is off by less than 1e-4, because its
+            angles are rounded; further out the error may be larger.
         dtype: float64 or float32. Angles are float64 in either case.
 
     Returns:
@@ -105,7 +275,7 @@ def position_encoding(
     # None comes first: NumPy takes it for float64.
     if dtype is None or dtype not in (np.dtype("f4"), np.dtype("f8")):
         raise ValueError(f"dtype must be float32 or float64, not {dtype!r}")
-    angular_frequencies(1, max_wavelength)  # raises if it is unfit
+    _check_max_wavelength(max_wavelength)
     encoding = np.empty((seq_len, d_model), dtype)
     frequencies = angular_frequencies(d_model, max_wavelength)
     with np.errstate(under="ignore"):  # what is too small to store is 0
@@ -113,13 +283,6 @@ def position_encoding(
             pairs = frequencies[left // 2 : (left + STRIP) // 2]
             _fill(encoding[:, left : left + STRIP], int(start_index), pairs)
     return encoding
-
-
-def _check_size(name: str, value: object, minimum: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be an integer, not {value!r}")
-    if value < minimum:
-        raise ValueError(f"{name} must be at least {minimum}, not {value}")
 
 
 def _check_table(seq_len: int, d_model: int, start_index: int) -> None:
@@ -141,7 +304,7 @@ def _check_table(seq_len: int, d_model: int, start_index: int) -> None:
 
 def _fill(encoding: np.ndarray, start: int, frequencies: np.ndarray) -> None:
     """Fill a small table at once, a large one in up to eight threads."""
-    cores = min(os.cpu_count() or 1, 8)
+    cores = min(_usable_cores(), 8)
     if cores == 1 or encoding.size < LARGE:
         _turn_blocks(encoding, start, frequencies)
         return
@@ -157,33 +320,43 @@ def _fill(encoding: np.ndarray, start: int, frequencies: np.ndarray) -> None:
         _turn_blocks(encoding, start, frequencies)
 
 
+def _usable_cores() -> int:
+    """How many cores this process may use; the machine may have more."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except (AttributeError, OSError):  # not known on this system
+        return os.cpu_count() or 1
+
+
 def _turn_blocks(
     encoding: np.ndarray, start: int, frequencies: np.ndarray
 ) -> None:
     """Fill `encoding` with the rows for `start` and the positions after.
 
-    As in base ten, a position is a sum of ones, tens and hundreds (which
-    may be many), and the clock hand of a sum is the product of the hands.
-    So sines are taken for ones, tens and hundreds alone. A block is the ones,
-    turned by one hand; always the whole block, so that rows never change.
+    A position is the sum of its ones, tens and hundreds, counted in base
+    32 (there may be any number of hundreds), and the clock hand of a sum is
+    the product of the hands. Sines are therefore computed for ones, tens and
+    hundreds only. Multiplying all ones by one hand gives a block of 32 rows.
+    A block is always computed whole, so that a row never depends on where
+    the table begins or ends.
     """
     stop, width = start + len(encoding), encoding.shape[1]
     pair = np.result_type(encoding, np.complex64)  # two floats of the table
-    # j * exp(-jx) = sin(x) + j cos(x): seen as floats, an interleaved row.
-    ones = 1j * _hands(np.arange(BASE), frequencies)
-    last = min(stop, BASE**2)  # few if the table ends early
-    tens = _hands(np.arange(0, last, BASE), frequencies)
-    for hundred in range(start - start % BASE**2, stop, BASE**2):
+    # j * exp(-jx) = sin(x) + j cos(x): as two floats, a sine and a cosine.
+    ones = 1j * _hands(np.arange(DIGIT_BASE), frequencies)
+    last = min(stop, DIGIT_BASE**2)  # few if the table ends early
+    tens = _hands(np.arange(0, last, DIGIT_BASE), frequencies)
+    for hundred in range(start - start % DIGIT_BASE**2, stop, DIGIT_BASE**2):
         turns = tens * _hands(hundred, frequencies)
-        if start <= hundred <= stop - BASE**2 and width % 2 == 0:
-            rows = encoding[hundred - start :][: BASE**2]
-            blocks = rows.view(pair).reshape(BASE, BASE, -1)
+        if start <= hundred <= stop - DIGIT_BASE**2 and width % 2 == 0:
+            rows = encoding[hundred - start :][: DIGIT_BASE**2]
+            blocks = rows.view(pair).reshape(DIGIT_BASE, DIGIT_BASE, -1)
             np.multiply(turns[:, np.newaxis], ones, out=blocks)
             continue
         for ten, turn in enumerate(turns):
-            first = hundred + ten * BASE
-            low, high = max(first, start), min(first + BASE, stop)
-            if low < high:  # cut out what is wanted
+            first = hundred + ten * DIGIT_BASE
+            low, high = max(first, start), min(first + DIGIT_BASE, stop)
+            if low < high:  # some of the block's rows are wanted
                 block = (turn * ones).view(float)[low - first :, :width]
                 encoding[low - start : high - start] = block[: high - low]
 
@@ -191,13 +364,16 @@ def _turn_blocks(
 def _hands(positions: np.ndarray | int, frequencies: np.ndarray) -> np.ndarray:
     """Clock hands as complex numbers: exp(-j * position * frequency).
 
-    Of shape `[position, pair]` and complex128; without the first axis for a
+    The result is complex128 of shape `[position, pair]`, or `[pair]` for a
     single position.
     """
     angles = np.multiply.outer(positions, frequencies)
     hands = np.empty(angles.shape, np.complex128)
     hands.real, hands.imag = np.cos(angles), -np.sin(angles)
     return hands
+
+
+# Figures.
 
 
 def use_series_style() -> None:
@@ -210,16 +386,23 @@ def use_series_style() -> None:
 
 
 def show(fig: Figure, alt: str) -> None:
-    """Display a figure in 128 colors, with a text in its place; close it."""
+    """Display a figure at half its size, with its alt text, and close it.
+
+    The picture has 200 dots an inch and is shown at half its width, so that
+    it is sharp on dense screens and in print.
+    """
     full, small = BytesIO(), BytesIO()
-    # Shown at half size: sharp on today's screens, and in print.
     fig.savefig(full, format="png", dpi=200, bbox_inches="tight")
-    # 128 colors are plenty for a figure, and make it a third as large;
-    # this way of choosing them keeps the rare ones, such as a single dot.
     picture = Image.open(full).convert("RGB")
+    # With an even size, half of it is a whole number of pixels: no screen
+    # blurs it.
+    right, below = picture.width % 2, picture.height % 2
+    picture = ImageOps.expand(picture, (0, 0, right, below), "white")
+    # 128 colors are plenty for a figure, and make it a third as large.
+    # MAXCOVERAGE keeps rare colors, such as that of a single dot.
     picture = picture.quantize(128, Image.Quantize.MAXCOVERAGE)
     picture.save(small, "png", optimize=True)
-    png = b64encode(small.getvalue()).decode()  # text shows in Pyodide too
+    png = b64encode(small.getvalue()).decode()  # Pyodide needs text
     shown = {"alt": alt, "width": picture.width // 2}
     data = {"text/plain": repr(fig), "image/png": png}
     display(data, metadata={"image/png": shown}, raw=True)
@@ -232,28 +415,64 @@ def plot_matrix(
     *,
     positions_along: str = "y",
     signed: bool = True,
+    limits: tuple[float, float] | None = None,
+    colorbar: bool = True,
 ) -> Axes:
-    """Draw a matrix `[position, column]` as a labeled heatmap.
+    """Draw a matrix of shape `[position, column]` as a labeled heatmap.
 
-    `positions_along` is "y" (counted downwards) or "x". Signed values lie
-    in [-1, 1], in blue, white and red; unsigned ones begin at 0, dark.
+    Args:
+        matrix: The values.
+        ax: The axes to draw into.
+        positions_along: "y" to count positions downwards, "x" to the right.
+        signed: True for colors from blue over white to red, False for
+            values that begin at 0, from dark to bright.
+        limits: The values of the first and the last color. By default these
+            are -1 and 1 for signed values, 0 and the largest for others.
+        colorbar: Whether to draw a color bar. Several heatmaps with the
+            same limits need only one.
+
+    Returns:
+        `ax`.
+
+    Raises:
+        TypeError: If `ax` is not a single `Axes`.
+        ValueError: If `positions_along` is neither "x" nor "y", or `limits`
+            are not two increasing numbers.
     """
+    if not isinstance(ax, Axes):
+        raise TypeError(
+            "ax must be one Axes, such as axes[0], not"
+            f" {type(ax).__name__} of shape {np.shape(ax)}"
+        )
     if positions_along not in ("x", "y"):
         raise ValueError(
             f"positions_along must be 'x' or 'y', not {positions_along!r}"
+        )
+    if limits is None:
+        limits = (-1, 1) if signed else (0, None)
+    elif len(limits) != 2 or not limits[0] < limits[1]:
+        raise ValueError(
+            f"limits must be two increasing numbers, not {limits!r}"
         )
     labels = {"xlabel": "Column", "ylabel": "Position"}
     if positions_along == "x":
         matrix = np.transpose(matrix)
         labels = {"xlabel": "Position", "ylabel": "Column"}
-    colors = {"cmap": "RdBu_r", "vmin": -1, "vmax": 1}
-    if not signed:
-        colors = {"cmap": "viridis", "vmin": 0}
-    image = ax.imshow(matrix, aspect="auto", interpolation="nearest", **colors)
-    ax.figure.colorbar(image, ax=ax, label="Value")
+    image = ax.imshow(
+        matrix,
+        aspect="auto",
+        interpolation="nearest",
+        cmap="RdBu_r" if signed else "viridis",
+        vmin=limits[0],
+        vmax=limits[1],
+    )
+    if colorbar:
+        ax.figure.colorbar(image, ax=ax, label="Value")
     ax.set(**labels)
     return ax
 
+
+# The check of an exercise.
 
 NOT_ANSWERED = "Not answered yet: replace the dots, then run this again."
 
@@ -269,22 +488,27 @@ def check(
 ) -> None:
     """Say whether an exercise is answered, and if not, give a hint.
 
-    What can be said of any exercise is said here: dots that are left,
-    nothing returned, an error in the reader's own code, text or a set where
-    numbers are wanted. An answer that cannot be compared is a wrong answer;
-    an error in comparing is never called the reader's.
+    What is the same in every exercise is said here: dots that are left,
+    nothing returned, an error in the reader's own code, text or a set
+    instead of numbers. If `expected` is a function that fails, the reply
+    says that the check failed, and not that the answer is wrong.
 
     Args:
         answer: The reader's answer; `...` means none yet.
         expected: The right numbers or text, or a function that takes the
-            answer and tells whether it is right (for a dict, for example).
+            answer and returns whether it is right (for a dict, for
+            example).
         hint: What to think of next, if none of `mistakes` fits.
-        inputs: If the answer is a function: the arguments of each call.
-            `expected` is then the list of values that it should return.
+        inputs: For an answer that is a function, the arguments of each
+            call. `expected` is then the list of values it should return.
         mistakes: Pairs of a wrong value (or a function that recognizes
             it) and the hint that fits it.
         tolerance: Absolute difference that still counts as right.
+
+    Raises:
+        TypeError: If `expected` is neither numbers nor text nor a function.
     """
+    _check_expected(expected)
     trouble, tolerance = _Trouble(), float(tolerance)
     if inputs is not None and callable(answer):
         call, calls = trouble.watch(answer), [tuple(each) for each in inputs]
@@ -299,16 +523,39 @@ def check(
 
     if _has_dots(answer):
         print(NOT_ANSWERED)
-    elif _matches(answer, expected, tolerance):
+        return
+    try:
+        right = _matches(answer, expected, tolerance)
+    except Exception as error:  # in `expected`, or in the reader's function
+        right = False
+        kind = type(error).__name__
+        trouble.in_check = f"the check itself raised {kind}: {error}"
+    if right:
         print("Correct.")
     else:
         print(_reply(answer, expected, hint, mistakes, tolerance, trouble))
+
+
+def _check_expected(expected: object) -> None:
+    """An error if no answer could be right: the author's, at once."""
+    if isinstance(expected, str) or callable(expected):
+        return
+    try:
+        is_numbers = np.asarray(expected).dtype.kind in "biufc"
+    except ValueError:  # lists of different lengths
+        is_numbers = False
+    if not is_numbers:
+        raise TypeError(
+            "expected must be numbers, text or a function,"
+            f" not {shortened(expected)}"
+        )
 
 
 class _Trouble:
     """What went wrong in the last call of a reader's function, in words."""
 
     words = ""
+    in_check = ""  # what went wrong in the check
 
     def watch(self, function: Callable) -> Callable:
         """Return the function, made to tell of its errors here."""
@@ -341,18 +588,18 @@ def _has_dots(answer: object) -> bool:
 
 
 def _matches(answer: object, expected: object, tolerance: float) -> bool:
-    """Whether they agree; what cannot be compared does not agree."""
+    """Whether they agree. What a function raises is passed on."""
+    if callable(expected):
+        return bool(expected(answer))
+    if isinstance(expected, str):
+        return str(answer).strip().lower() == expected.lower()
     try:
-        if callable(expected):
-            return bool(expected(answer))
-        if isinstance(expected, str):
-            return str(answer).strip().lower() == expected.lower()
-        # An axis of length 1 more or less is no matter.
+        # An axis of length 1 more or less makes no difference.
         answer, expected = np.squeeze(answer), np.squeeze(expected)
         return answer.shape == expected.shape and np.allclose(
             answer, expected, rtol=0, atol=tolerance
         )
-    except Exception:  # of the comparison, or of the reader's function
+    except Exception:  # the answer cannot be compared with numbers
         return False
 
 
@@ -369,7 +616,11 @@ def _reply(
     if words == NOT_ANSWERED:
         return words
     for wrong, fitting in mistakes:
-        if _matches(answer, wrong, tolerance):
+        try:
+            fits = _matches(answer, wrong, tolerance)
+        except Exception:  # an answer that this mistake cannot look at
+            fits = False
+        if fits:
             return f"Not yet. Hint: {fitting}"
     parts = answer if isinstance(answer, list | tuple | set) else [answer]
     if not words and any(part is None for part in parts):
@@ -379,5 +630,11 @@ def _reply(
     elif not isinstance(expected, str | Callable) and any(
         isinstance(part, str) for part in parts
     ):
-        words = f"{answer!r} is text; give numbers."
+        words = f"{shortened(answer)} is text; give numbers."
+    if not words and trouble.in_check:
+        return (
+            f"This answer could not be judged: {trouble.in_check}. Does it"
+            " have the form that the exercise asks for? If it does, the"
+            f" mistake is in the check, not in your answer. Hint: {hint}"
+        )
     return " ".join(f"Not yet. {words} Hint: {hint}".split())

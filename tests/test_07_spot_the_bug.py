@@ -97,8 +97,9 @@ def test_exercise_5_takes_names_in_several_forms(names):
     right = [both, [*both], "Row 2, far row", both | {"every row"}]
     right += [review(names["from_one"], 8).findings]
     assert_replies(names["check_5"], right, "Correct.")
-    wrong = [{"row 2"}, both | {"rotation"}, 5]
+    wrong = [{"row 2"}, both | {"rotation"}]
     assert_replies(names["check_5"], wrong, "Not yet. ")
+    assert_replies(names["check_5"], [5], "could not be judged")
     two = [{"row 2", "rotation"}]  # a set, as the task says: no word of lists
     assert_replies(names["check_5"], two, "Not yet. Hint: Names")
     assert_replies(names["check_5"], [{"row 2", ...}], "Not answered yet")

@@ -147,7 +147,9 @@ def test_check_tells_the_readers_error_from_its_own(capsys):
     said = reply(capsys, lambda x: None, judge, "look")
     assert "Nothing was returned" in said
     said = reply(capsys, lambda x: 3, judge, "look")  # sum(3) raises
-    assert said == "Not yet. Hint: look\n"
+    assert said.startswith("This answer could not be judged")
+    assert "'int' object is not iterable" in said
+    assert said.endswith("Hint: look\n")
     with pytest.raises(TypeError):  # a call's arguments are a tuple
         reply(capsys, lambda x: x, [1], inputs=[1])
 
@@ -161,3 +163,27 @@ def test_check_finds_dots_wherever_they_are(capsys):
     for answer in ({"a": ...}, [(1, ...)], lambda: [1, ...]):
         said = reply(capsys, answer, lambda a: a() == 1, "look")
         assert said.startswith("Not answered yet")
+
+
+def test_check_does_not_blame_the_reader_for_an_authors_slip(capsys):
+    def judge(answer):
+        return answer == undefined_name  # noqa: F821
+
+    said = reply(capsys, 8, judge, "look")
+    assert "the check itself raised NameError" in said
+    assert "Not yet" not in said
+    mistakes = [(8, "too even")]  # a known mistake is one all the same
+    assert "too even" in reply(capsys, 8, judge, "look", mistakes=mistakes)
+    assert "There is a None" in reply(capsys, None, judge, "look")
+
+
+@pytest.mark.parametrize(
+    "expected", [None, ..., {"a": 1}, ["a", "b"], [[1], [1, 2]]], ids=repr
+)
+def test_an_author_whom_no_answer_can_please_is_told_at_once(expected):
+    with pytest.raises(TypeError, match=r"^expected must be numbers"):
+        helpers.check(..., expected)
+
+
+def test_a_long_answer_is_not_printed_whole(capsys):
+    assert len(reply(capsys, ["x"] * 500, [1, 2], "look")) < 120

@@ -47,9 +47,30 @@ def test_unsigned_heatmap(ax):
     assert ax.images[0].get_clim() == (0, 1)
 
 
-def test_heatmap_refuses_an_unknown_orientation(ax):
-    with pytest.raises(ValueError, match=r"positions_along.*'z'"):
-        helpers.plot_matrix(MATRIX, ax, positions_along="z")
+def test_limits_and_color_bar_are_the_callers_choice(ax):
+    helpers.plot_matrix(MATRIX, ax, limits=(-0.2, 0.2), colorbar=False)
+    assert ax.images[0].get_clim() == (-0.2, 0.2)
+    assert ax.images[0].colorbar is None
+    helpers.plot_matrix(MATRIX, ax, signed=False, limits=(0, 9))
+    assert ax.images[1].get_clim() == (0, 9)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("positions_along", "z", "'z'"),
+        ("limits", (1, -1), r"\(1, -1\)"),
+        ("limits", (0, 1, 2), r"\(0, 1, 2\)"),
+    ],
+)
+def test_a_bad_setting_of_a_heatmap_is_named(ax, name, value, shown):
+    with pytest.raises(ValueError, match=f"^{name} .*{shown}"):
+        helpers.plot_matrix(MATRIX, ax, **{name: value})
+
+
+def test_all_axes_in_the_place_of_one_are_told_apart(ax):
+    with pytest.raises(TypeError, match=r"^ax .*axes\[0\].*shape \(2,\)"):
+        helpers.plot_matrix(MATRIX, np.array([ax, ax]))
 
 
 @pytest.fixture
@@ -90,8 +111,16 @@ def test_show_draws_at_twice_the_density(ax, shown):
     picture = picture_of(shown)
     assert 1_150 < picture.width < 1_250  # 6 inches, less or more a margin
     assert 370 < picture.height < 430
+
+
+@pytest.mark.parametrize("width", [3.0, 3.005, 3.01])
+def test_half_the_size_is_a_whole_number_of_pixels(ax, shown, width):
+    """Otherwise a screen that shows it at half its size blurs it."""
+    ax.figure.set_size_inches(width, width)
+    helpers.show(ax.figure, alt="An empty frame of two axes.")
+    picture = picture_of(shown)
     half = shown[0][1]["metadata"]["image/png"]["width"]
-    assert half == picture.width // 2
+    assert (2 * half, picture.height % 2) == (picture.width, 0)
 
 
 def test_show_keeps_a_figure_small(ax, shown):

@@ -13,7 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from posenc_helpers import angular_frequencies, position_encoding
+import posenc_helpers as helpers
+from posenc_helpers import (
+    angular_frequencies,
+    encode_positions,
+    position_encoding,
+)
 
 widths = st.integers(1, 130)
 lengths = st.integers(0, 150)
@@ -126,14 +131,21 @@ def test_rows_are_the_same_bits_in_every_table(
     assert short.tobytes() == long[before : before + length].tobytes()
 
 
-@pytest.mark.parametrize("cores", [None, 1, 2, 3, 8, 64])
+def use_cores(monkeypatch, cores):
+    """Let the process use so many cores, whatever the machine has."""
+    monkeypatch.setattr(
+        "os.sched_getaffinity", lambda process: range(cores), raising=False
+    )
+
+
+@pytest.mark.parametrize("cores", [1, 2, 3, 8, 64])
 @pytest.mark.parametrize("start", [0, 1, 4_321])
 @pytest.mark.parametrize("d_model", [1, 129, 130])
 def test_a_large_table_holds_the_small_ones(
     start, cores, d_model, monkeypatch
 ):
     """The large one is filled in threads, the small ones are not."""
-    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    use_cores(monkeypatch, cores)
     large = position_encoding(33_001, d_model, start_index=start)
     for first in (0, 1_120, 4_120, 16_490, 32_990):
         rows = position_encoding(11, d_model, start_index=start + first)
@@ -143,7 +155,6 @@ def test_a_large_table_holds_the_small_ones(
 @pytest.mark.parametrize(
     ("cores", "rows", "most"),
     [
-        (None, 65_536, 0),  # not known: as on a single core
         (1, 65_536, 0),
         (2, 65_536, 2),
         (64, 65_536, 8),
@@ -160,10 +171,17 @@ def test_threads(cores, rows, most, monkeypatch):
         started.append(thread)
         start(thread)
 
-    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    use_cores(monkeypatch, cores)
     monkeypatch.setattr(threading.Thread, "start", start_late)
     position_encoding(rows, 64)
     assert len(started) == most
+
+
+@pytest.mark.parametrize("count", [None, 1])
+def test_where_cores_are_not_known_all_count(count, monkeypatch):
+    monkeypatch.delattr("os.sched_getaffinity", raising=False)
+    monkeypatch.setattr("os.cpu_count", lambda: count)
+    assert helpers._usable_cores() == 1
 
 
 @pytest.mark.parametrize("allowed", [0, 1, 3])
@@ -177,7 +195,7 @@ def test_where_no_thread_can_be_started_it_goes_without(allowed, monkeypatch):
             raise RuntimeError("can't start new thread")
         start(thread)
 
-    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    use_cores(monkeypatch, 4)
     monkeypatch.setattr(threading.Thread, "start", refusing)
     assert np.array_equal(position_encoding(70_000, 64), expected)
     assert tries
@@ -186,7 +204,7 @@ def test_where_no_thread_can_be_started_it_goes_without(allowed, monkeypatch):
 def test_a_large_table_can_be_built_as_python_ends():
     code = (
         "import atexit, os, posenc_helpers as helpers;"
-        "os.cpu_count = lambda: 4;"
+        "os.sched_getaffinity = lambda process: range(4);"
         "build = lambda: print(helpers.position_encoding(70_000, 64).shape);"
         "atexit.register(build)"
     )
@@ -201,7 +219,7 @@ def test_a_large_table_can_be_built_as_python_ends():
 )
 @pytest.mark.parametrize("cores", [1, 8])
 def test_memory_is_little_more_than_the_result(shape, cores, monkeypatch):
-    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    use_cores(monkeypatch, cores)
     tracemalloc.start()
     table = position_encoding(*shape, start_index=77, dtype=np.float32)
     peak = tracemalloc.get_traced_memory()[1]
@@ -225,8 +243,29 @@ def test_angular_frequencies_follow_the_paper():
     assert angular_frequencies(5).shape == (3,)
     longest = 2 * np.pi / angular_frequencies(512)[-1]
     assert round(longest) == 60_611
-    with pytest.raises(ValueError, match=r"^d_model .*not 0"):
-        angular_frequencies(0)
+    for unfit in (0, 2**40):
+        with pytest.raises(ValueError, match=rf"^d_model .*not {unfit}$"):
+            angular_frequencies(unfit)
+
+
+@pytest.mark.parametrize("d_model", [1, 7, 64])
+def test_the_formula_takes_any_positions(d_model):
+    table = position_encoding(2_000, d_model, max_wavelength=500)
+    rows = encode_positions([[3], [1_999]], d_model, 500)
+    assert rows.shape == (2, 1, d_model)
+    np.testing.assert_allclose(rows[:, 0], table[[3, 1_999]], atol=1e-12)
+    (half, before) = encode_positions([0.5, -0.5], d_model)
+    np.testing.assert_allclose(half[0::2], -before[0::2])
+    np.testing.assert_allclose(half[1::2], before[1::2])
+    np.testing.assert_allclose(half[0], np.sin(0.5))
+
+
+@pytest.mark.parametrize(
+    "positions", ["0", [True], [1j], [[1], [2, 3]], [0, np.nan]], ids=repr
+)
+def test_positions_that_are_none(positions):
+    with pytest.raises((TypeError, ValueError), match=r"^positions must"):
+        encode_positions(positions, 4)
 
 
 NOT_SIZES = [True, 3.0, "3", None, float("nan"), [3], 3j, np.bool_(1)]
