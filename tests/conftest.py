@@ -12,25 +12,22 @@ import nbformat
 import pytest
 from hypothesis import settings
 
+from series import listing
+from series.cells import tags
+
 # The same examples each time, and no stopwatch: a busy machine is no bug.
 settings.register_profile("series", deadline=None, derandomize=True)
 settings.load_profile("series")
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = [each.path for each in listing.NOTEBOOKS]
 
 
 @pytest.fixture(scope="session")
 def published() -> dict:
     """The numbers that the five source tutorials print."""
     return json.loads((TESTS / "published_values.json").read_text())
-
-
-def listed_in_readme() -> list[tuple[str, str, str, str]]:
-    """Title, file, minutes, and "yes" or "no" to TensorFlow, in its order."""
-    row = r"\| \[(.+)\]\(notebooks/(.+)\) \|.*\| (\d+) \| (no|yes) \|"
-    return re.findall(row, (ROOT / "README.md").read_text())
 
 
 def cells_of(notebook: str) -> list[nbformat.NotebookNode]:
@@ -69,8 +66,7 @@ def run_up_to(notebook: str, last_cell: str, **given: object) -> dict:
     """
     namespace = dict(given)
     for cell in cells_of(notebook):
-        tags = cell.metadata.get("tags", ())
-        if cell.cell_type == "code" and "solution" not in tags:
+        if cell.cell_type == "code" and "solution" not in tags(cell):
             exec(cell.source, namespace)
         if cell.id == last_cell:
             return namespace

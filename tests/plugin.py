@@ -16,11 +16,11 @@ import pytest
 from nbval.plugin import IPyNbCell
 from PIL import Image
 
+from series.cells import IGNORED, VARIES, tags
+
 # Pixels are compared on the system that the pictures are made on: elsewhere
 # another last digit can move one.
 COMPARE = (platform.system(), platform.machine()) == ("Linux", "x86_64")
-VARIES = {"timed", "trained"}  # tags of figures that differ from run to run
-IGNORED = "nbval-ignore-output"
 BOX = 8  # pixels, a millimeter: less than that is averaged away
 APART = 40  # of 255, in the mean color of any box
 
@@ -45,19 +45,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def takes_long(item: pytest.Item) -> bool:
     """Whether a test opens a browser, or a cell trains or is timed."""
     if isinstance(item, IPyNbCell):
-        return not VARIES.isdisjoint(tags_of(item.cell))
+        return not VARIES.isdisjoint(tags(item.cell))
     return "browser" in getattr(item, "fixturenames", ())
-
-
-def tags_of(cell: dict) -> list[str]:
-    return cell.metadata.get("tags", [])
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Compare the figures too, which nbval has made but does not look at."""
     result = yield
-    if isinstance(item, IPyNbCell) and IGNORED not in tags_of(item.cell):
+    if isinstance(item, IPyNbCell) and IGNORED not in tags(item.cell):
         compare_figures(item)
     return result
 
@@ -88,7 +84,7 @@ def fail(item: IPyNbCell, problem: str) -> None:
 
 def is_compared(cell: dict) -> bool:
     """Whether a cell draws the same pixels each time, on this system."""
-    return COMPARE and VARIES.isdisjoint(tags_of(cell))
+    return COMPARE and VARIES.isdisjoint(tags(cell))
 
 
 def figures(outputs: list[dict]) -> list[dict]:

@@ -16,8 +16,9 @@ from urllib.request import urlopen
 
 import nbformat
 import pytest
-from chapters import is_folded
 from conftest import NOTEBOOKS, ROOT, formulas_in
+
+from series.cells import is_folded
 
 ARTIFACTS = ROOT / "artifacts"
 CLEAR = "Restart Kernel and Clear Outputs of All Cells…"

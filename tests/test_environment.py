@@ -10,9 +10,11 @@ from pathlib import Path
 import nbformat
 import pytest
 import yaml
-from conftest import ROOT, listed_in_readme
+from conftest import ROOT
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from series.listing import NOTEBOOKS
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 OURS = canonicalize_name(PROJECT["project"]["name"])
@@ -120,13 +122,13 @@ def modules_of(distributions: set[str]) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("file", "keras"), [row[1::2] for row in listed_in_readme()]
-)
-def test_the_light_way_serves_the_notebooks_without_tensorflow(file, keras):
-    """As the README says which these are."""
-    more = imported(ROOT / "notebooks" / file) - modules_of(needed_by(LIGHT))
-    assert bool(more) == (keras == "yes"), more
+@pytest.mark.parametrize("listed", NOTEBOOKS, ids=lambda each: each.number)
+def test_the_light_way_serves_the_notebooks_without_tensorflow(listed):
+    more = imported(listed.path) - modules_of(needed_by(LIGHT))
+    assert bool(more) == listed.tensorflow, (
+        f"notebooks/series.toml: tensorflow = {str(bool(more)).lower()},"
+        f" because of {more}"
+    )
 
 
 def test_conda_installs_the_project_and_nothing_of_its_own():

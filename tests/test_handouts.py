@@ -7,17 +7,18 @@ import sys
 from functools import cache
 from pathlib import Path
 
-import chapters
 import handouts
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
-from chapters import tags
 from conftest import NOTEBOOKS, ROOT, formulas_in
 from fontTools.ttLib import TTFont
 from nbclient import NotebookClient
 from pypdf import PdfReader
 from small_series import TITLES, small_notebook, write_small_series
+
+from series import chapters
+from series.cells import tags
 
 MEGABYTES = 4
 A4, LETTER = (595, 842), (612, 792)  # in points

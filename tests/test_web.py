@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -14,27 +13,27 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import chapters
+import copies
 import handouts
+import lite
 import nbformat
+import pages
 import pytest
 from bs4 import BeautifulSoup
-from chapters import NotebookError, read_notebook, tags
 from conftest import NOTEBOOKS, ROOT
 from nbclient import NotebookClient
+from site_folder import FolderError, check_folder, replace_folder
 from small_series import write_small_series
 from test_browser import move_slider
 from test_handouts import violations
 
-sys.path.insert(0, str(ROOT / "web"))
-import copies
-import lite
-import pages
-from site_folder import FolderError, check_folder, replace_folder
+from series import chapters, listing
+from series.cells import tags
+from series.chapters import NotebookError, read_notebook
 
 README = (ROOT / "README.md").read_text("utf-8")
 KNOWN = pages.Edition(repository="owner/name")
-NUMPY = [p for p in NOTEBOOKS if not pages.needs_keras(read_notebook(p))]
+NUMPY = [each.path for each in listing.NOTEBOOKS if not each.tensorflow]
 MINUTES = 600_000  # milliseconds, as Playwright counts
 
 
@@ -55,7 +54,9 @@ def text_of(notebook) -> str:
 
 
 def test_a_page_folds_answers_and_solutions(small):
-    page = text_of(pages.page_of(small[0], pages.Edition(), ["02_second"]))
+    page = text_of(
+        pages.page_of(small[0], False, pages.Edition(), ["02_second"])
+    )
     folds = re.findall(r"<details.*?</details>", page, re.S)
     answer_a, answer_b, solution = folds
     assert 'details class="answer" data-question="predict-a"' in answer_a
@@ -70,7 +71,7 @@ def test_a_page_folds_answers_and_solutions(small):
 
 
 def test_a_page_folds_what_jupyterlab_folds(small):
-    page = pages.page_of(small[0], pages.Edition(), [])
+    page = pages.page_of(small[0], False, pages.Edition(), [])
     cells = {cell.source.split("\n")[0]: cell for cell in page.cells}
     for line in ("# Draw folded", "interact(x)", "def check_1(answer): HINT"):
         assert "hide-input" in tags(cells[line])
@@ -81,14 +82,18 @@ def test_a_page_folds_what_jupyterlab_folds(small):
 
 
 def test_a_page_says_nothing_that_is_for_jupyterlab(small):
-    page = text_of(pages.page_of(small[0], pages.Edition(), ["02_second"]))
+    page = text_of(
+        pages.page_of(small[0], False, pages.Edition(), ["02_second"])
+    )
     assert page.startswith("# 01 The one")
     assert not re.search("CLEARING|Next: the other", page)
     assert "[the other](02_second.ipynb)" in page
 
 
 def test_a_page_links_to_pages_only(small):
-    page = text_of(pages.page_of(small[0], pages.Edition(), ["01_first"]))
+    page = text_of(
+        pages.page_of(small[0], False, pages.Edition(), ["01_first"])
+    )
     assert "02_second" not in page
     assert "Read the other." in page
 
@@ -103,13 +108,6 @@ def test_each_page_says_how_its_notebook_is_run():
     neither = pages.how_to_run("04", True, pages.Edition())
     assert "no browser can run TensorFlow" in neither
     assert "olab" not in neither
-
-
-def test_the_readme_knows_which_notebooks_need_tensorflow():
-    for path in NOTEBOOKS:
-        row = rf"\(notebooks/{path.name}\) \|.*\| (no|yes) \|"
-        needs = re.search(row, README)[1]
-        assert needs == ("no" if path in NUMPY else "yes"), path.name
 
 
 # The other pages.
@@ -131,8 +129,6 @@ def test_the_home_page_has_what_a_reader_looks_for():
 def test_a_readme_without_its_parts_is_refused():
     with pytest.raises(NotebookError, match="no section Begin"):
         pages.home_page(README.replace("## Begin", "## Start"), KNOWN)
-    with pytest.raises(NotebookError, match="two tables"):
-        pages.home_page(README.replace("](notebooks/", "]("), KNOWN)
 
 
 def test_links_to_files_lead_to_pages_or_to_github():
@@ -318,7 +314,8 @@ def project(tmp_path_factory) -> Path:
     """The project with its site, built while no download was kept."""
     project = tmp_path_factory.mktemp("project")
     made = shutil.ignore_patterns(".cache", "__pycache__")
-    parts = (".github", "notebooks", "posenc_review", "web", "workshop")
+    parts = (".github", "notebooks", "posenc_review", "series", "web")
+    parts += ("workshop",)
     for name in parts:
         shutil.copytree(ROOT / name, project / name, ignore=made)
     for path in [ROOT / "README.md", *ROOT.glob("posenc_*.py")]:

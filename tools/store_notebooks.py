@@ -19,18 +19,14 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
+from series.cells import FOLDED, IGNORED, tags
+
 ROOT = Path(__file__).resolve().parent.parent
-FOLDED = {"check", "drawing", "plumbing", "solution"}  # tags of no lesson
-IGNORED = "nbval-ignore-output"  # the tag of widgets
 KERNEL = {
     "display_name": "Python 3 (ipykernel)",
     "language": "python",
     "name": "python3",
 }
-
-
-def tags_of(cell: NotebookNode) -> list[str]:
-    return cell.metadata.get("tags", [])
 
 
 def mend(notebook: NotebookNode) -> dict[str, list[str]]:
@@ -63,19 +59,19 @@ def give_ids(notebook: NotebookNode) -> list[str]:
 
 def exercise_part(cell: NotebookNode) -> str | None:
     """What a cell is to an exercise, such as "answer-2"; None if nothing."""
-    tags = tags_of(cell)
+    found = tags(cell)
     if cell.cell_type == "markdown":
         kind, sign = "exercise", r"^### Exercise (\d+)\. "
-    elif "check" in tags:
+    elif "check" in found:
         kind, sign = "check", r"\Adef check_(\d+)\("
-    elif "solution" in tags:
+    elif "solution" in found:
         kind, sign = "solution", r"^check_(\d+)\("
-    elif "exercise" in tags:
+    elif "exercise" in found:
         kind, sign = "answer", r"^check_(\d+)\("
     else:
         return None
-    found = re.search(sign, cell.source, re.MULTILINE)
-    return f"{kind}-{found[1]}" if found else None
+    named = re.search(sign, cell.source, re.MULTILINE)
+    return f"{kind}-{named[1]}" if named else None
 
 
 def clean_metadata(notebook: NotebookNode) -> list[str]:
@@ -86,9 +82,9 @@ def clean_metadata(notebook: NotebookNode) -> list[str]:
         cleaned.append("the notebook's own")
     for cell in notebook.cells:
         wanted = {}
-        if tags_of(cell):
-            wanted["tags"] = tags_of(cell)
-        if cell.cell_type == "code" and not FOLDED.isdisjoint(tags_of(cell)):
+        if tags(cell):
+            wanted["tags"] = cell.metadata.tags
+        if cell.cell_type == "code" and not FOLDED.isdisjoint(tags(cell)):
             wanted["jupyter"] = {"source_hidden": True}
         if cell.metadata != wanted:
             cell.metadata = nbformat.from_dict(wanted)
@@ -132,7 +128,7 @@ def run(notebook: NotebookNode, folder: Path) -> None:
     notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL})
     for cell in notebook.cells:
         # A widget's stored output is an address that no one can open.
-        if IGNORED in tags_of(cell):
+        if IGNORED in tags(cell):
             cell.outputs = []
 
 

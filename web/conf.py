@@ -2,16 +2,13 @@
 
 import html
 import re
-import sys
-from pathlib import Path
 
 from docutils import nodes
 
-WEB = Path(__file__).resolve().parent
-sys.path.insert(0, str(WEB.parent / "workshop"))
-from chapters import SERIES, mathml  # noqa: E402
+from series.chapters import mathml
+from series.listing import TITLE
 
-project = html_title = SERIES
+project = html_title = TITLE
 extensions = ["myst_nb"]
 nb_execution_mode = "off"
 myst_enable_extensions = ["dollarmath"]

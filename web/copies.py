@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import nbformat
-from chapters import Link, read_notebook, relink, student_notebook
 from nbformat import NotebookNode
+
+from series.chapters import Link, read_notebook, relink, student_notebook
 
 PROJECT = Path(__file__).resolve().parent.parent
 READERS = (student_notebook, read_notebook)

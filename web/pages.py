@@ -14,24 +14,24 @@ from pathlib import Path
 from string import Template
 
 import nbformat
-from chapters import (
+from copies import COLAB
+from nbformat import NotebookNode
+
+from series.cells import is_folded, tags
+from series.chapters import (
     NotebookError,
     alt_texts,
     answers,
-    is_folded,
     note_on,
     read_chapter,
     relink,
-    tags,
     title_of,
 )
-from copies import COLAB
-from nbformat import NotebookNode
+from series.listing import NOTEBOOKS, PARTS, tables
 
 WEB = Path(__file__).resolve().parent
 PROJECT = WEB.parent
 PICTURE = ".github/binary-and-waves.png"
-KERAS = re.compile(r"^\s*(?:import|from) (?:tensorflow|keras|posenc_layers)")
 ALONG_THE_SERIES = re.compile(r"\[(Previous|Next): ")
 MEGABYTES = 29  # that a first visit loads to run a notebook
 ROOM_TO_WRITE = (
@@ -70,32 +70,22 @@ class Edition:
         return f"https://github.com/{self.repository}/blob/HEAD/{path}"
 
 
-def needs_keras(notebook: NotebookNode) -> bool:
-    """Whether a notebook imports TensorFlow, which no browser can run."""
-    lines = [
-        line
-        for cell in notebook.cells
-        if cell.cell_type == "code"
-        for line in cell.source.splitlines()
-    ]
-    return any(KERAS.match(line) for line in lines)
-
-
 # The page of a notebook.
 
 
 def page_of(
-    path: Path, edition: Edition, names: Sequence[str]
+    path: Path, keras: bool, edition: Edition, names: Sequence[str]
 ) -> NotebookNode:
     """Make the source of a notebook's page.
 
     Args:
         path: The notebook.
+        keras: Whether it needs TensorFlow.
         edition: How it can be run, and where its source is.
         names: Notebooks that have a page; a link to another one goes.
     """
     notebook = read_chapter(path)
-    links = _html(how_to_run(path.stem, needs_keras(notebook), edition))
+    links = _html(how_to_run(path.stem, keras, edition))
     cells = [cell for cell in notebook.cells if not _only_leads_on(cell)]
     for cell in cells:
         if cell.cell_type == "markdown":
@@ -233,23 +223,6 @@ def lite_address(file: str) -> str:
 # The home page, the workshop's page, and what has changed.
 
 
-def series_tables(readme: str) -> list[list[dict[str, str]]]:
-    """The README's tables of notebooks, each a list of rows."""
-    row = re.compile(
-        r"\| \[(?P<title>.+)\]\(notebooks/(?P<name>\w+)\.ipynb\)"
-        r" \| (?P<question>.+) \| (?P<minutes>\d+) \| (?:no|yes) \|"
-    )
-    matches = [row.fullmatch(line) for line in readme.splitlines()]
-    tables = [
-        [match.groupdict() for match in group]
-        for is_row, group in groupby(matches, bool)
-        if is_row
-    ]
-    if len(tables) != 2:
-        raise NotebookError("README.md has not two tables of notebooks")
-    return tables
-
-
 def section_of(readme: str, heading: str) -> str:
     """The text of the README below a heading of the second level."""
     found = re.search(
@@ -286,42 +259,35 @@ def relink_files(text: str, folder: str, edition: Edition) -> str:
 def home_page(readme: str, edition: Edition) -> str:
     """Make the home page, of home.md and of the README's parts."""
     beginning = readme.partition("\n## ")[0].partition("\n\n")[2].strip()
-    main_line, further = series_tables(readme)
     parts = {
         "beginning": beginning.replace(PICTURE, Path(PICTURE).name),
-        "main_line": _map(main_line),
-        "further": _map(further),
-        "main_line_names": _names(main_line),
-        "further_names": _names(further),
+        "notebooks": tables(NOTEBOOKS),
+        "pages": "\n".join(map(_pages_of, PARTS)),
         "begin": relink_files(section_of(readme, "Begin"), "", edition),
-        "handouts": _downloads(main_line + further, edition),
+        "handouts": _downloads(edition),
     }
     return Template((WEB / "home.md").read_text("utf-8")).substitute(parts)
 
 
-def _map(rows: list[dict[str, str]]) -> str:
-    lines = ["| notebook | the question it answers | minutes |", "|-|-|-|"]
-    for row in rows:
-        link = f"[{row['title']}]({row['name']}.ipynb)"
-        lines.append(f"| {link} | {row['question']} | {row['minutes']} |")
-    return "\n".join(lines)
+def _pages_of(part: str) -> str:
+    """The navigation's entries for a part of the series."""
+    names = [each.path.stem for each in NOTEBOOKS if each.part == part]
+    lines = ["```{toctree}", ":hidden:", f":caption: {part}", "", *names]
+    return "\n".join([*lines, "```", ""]) if names else ""
 
 
-def _names(rows: list[dict[str, str]]) -> str:
-    return "\n".join(row["name"] for row in rows)
-
-
-def _downloads(rows: list[dict[str, str]], edition: Edition) -> str:
+def _downloads(edition: Edition) -> str:
     """Say what handouts there are to download, if any were built."""
+    titles = {each.path.stem: each.title for each in NOTEBOOKS}
     lines = []
-    for row in [*rows, {"name": "positional_encoding", "title": "All"}]:
+    for name, title in [*titles.items(), ("positional_encoding", "All")]:
         links = [
-            f'<a href="handouts/{kind}/{row["name"]}.pdf">{kind}</a>'
+            f'<a href="handouts/{kind}/{name}.pdf">{kind}</a>'
             for kind in ("student", "instructor")
-            if f"{kind}/{row['name']}.pdf" in edition.handouts
+            if f"{kind}/{name}.pdf" in edition.handouts
         ]
         if links:
-            lines.append(f"- {row['title']}: {', '.join(links)}")
+            lines.append(f"- {title}: {', '.join(links)}")
     if not lines:
         return ""
     return "\n".join(["Handouts to print, as PDF:", "", *lines])
@@ -330,9 +296,7 @@ def _downloads(rows: list[dict[str, str]], edition: Edition) -> str:
 # All of them.
 
 
-def write_sources(
-    paths: Sequence[Path], folder: Path, edition: Edition
-) -> list[str]:
+def write_sources(folder: Path, edition: Edition) -> list[str]:
     """Write what Sphinx reads; what is the same already is left alone.
 
     Returns:
@@ -340,7 +304,7 @@ def write_sources(
     """
     readme = (PROJECT / "README.md").read_text("utf-8")
     workshop = (PROJECT / "workshop/README.md").read_text("utf-8")
-    names = [path.stem for path in paths]
+    names = [each.path.stem for each in NOTEBOOKS]
     texts = {
         "index.md": home_page(readme, edition),
         # A box to tick on paper; MyST's own has no label.
@@ -349,8 +313,9 @@ def write_sources(
         ),
         "changes.md": (WEB / "changes.md").read_text("utf-8"),
     }
-    for path in paths:
-        texts[path.name] = nbformat.writes(page_of(path, edition, names))
+    for each in NOTEBOOKS:
+        page = page_of(each.path, each.tensorflow, edition, names)
+        texts[each.file] = nbformat.writes(page)
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.iterdir():
         if path.name not in texts:

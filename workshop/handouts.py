@@ -14,24 +14,6 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import nbformat
-from chapters import (
-    NOTEBOOKS,
-    SERIES,
-    Link,
-    NotebookError,
-    alt_texts,
-    answers,
-    headings,
-    is_folded,
-    mathml,
-    note_on,
-    read_chapter,
-    read_notebook,
-    relink,
-    student_notebook,
-    tags,
-    title_of,
-)
 from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import (
     IPythonRenderer,
@@ -39,6 +21,23 @@ from nbconvert.filters.markdown_mistune import (
 )
 from nbformat import NotebookNode
 from playwright.sync_api import Browser, Error, sync_playwright
+
+from series.cells import is_folded, tags
+from series.chapters import (
+    Link,
+    NotebookError,
+    alt_texts,
+    answers,
+    headings,
+    mathml,
+    note_on,
+    read_chapter,
+    read_notebook,
+    relink,
+    student_notebook,
+    title_of,
+)
+from series.listing import NOTEBOOKS, TITLE
 
 WORKSHOP = Path(__file__).resolve().parent
 KINDS = ("student", "instructor")
@@ -233,7 +232,7 @@ def page(
     for chapter, start in zip(chapters, starts, strict=False):
         chapter["starts"] = start
     handout = {
-        "title": SERIES if len(paths) > 1 else chapters[0]["title"],
+        "title": TITLE if len(paths) > 1 else chapters[0]["title"],
         "kind": kind,
         "paper": paper,
         "chapters": chapters,
@@ -371,7 +370,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "paths",
         nargs="*",
         type=_notebook,
-        default=sorted(NOTEBOOKS.glob("*.ipynb")),
+        default=[each.path for each in NOTEBOOKS],
         metavar="NOTEBOOK",
         help="which ones (default: all)",
     )

@@ -1,4 +1,4 @@
-"""A notebook as a chapter: what handouts and the web edition both need."""
+"""A notebook as a chapter of handouts and of the web edition."""
 
 import re
 from collections.abc import Callable
@@ -8,8 +8,8 @@ import nbformat
 from latex2mathml.converter import convert as latex_to_mathml
 from nbformat import NotebookNode
 
-SERIES = "Positional encoding, step by step"
-NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
+from series.cells import IGNORED, tags
+
 SLIDERS = "The sliders are in the notebook. A still picture is above."
 PROGRESS = "Shows its progress when it runs."
 CLEAR_OUTPUTS = "**Before you begin**"  # begins a paragraph for JupyterLab
@@ -109,19 +109,9 @@ def student_notebook(path: Path) -> NotebookNode:
     return notebook
 
 
-def tags(cell: NotebookNode) -> set[str]:
-    """The tags of a cell."""
-    return set(cell.metadata.get("tags", ()))
-
-
-def is_folded(cell: NotebookNode) -> bool:
-    """Whether JupyterLab shows a cell's first line only."""
-    return cell.metadata.get("jupyter", {}).get("source_hidden", False)
-
-
 def note_on(cell: NotebookNode) -> str:
     """What stands on a page for what only a running notebook shows."""
-    if "nbval-ignore-output" not in tags(cell):
+    if IGNORED not in tags(cell):
         return ""
     return SLIDERS if "interact(" in cell.source else PROGRESS
 

@@ -1,0 +1,18 @@
+"""What a cell says of itself: its tags, and whether it is folded."""
+
+from nbformat import NotebookNode
+
+FOLDED = {"check", "drawing", "plumbing", "solution"}  # code of no lesson
+VARIES = {"timed", "trained"}  # figures that differ from run to run
+IGNORED = "nbval-ignore-output"  # sliders and progress: nothing is stored
+TAGS = FOLDED | VARIES | {IGNORED, "exercise", "predict", "reveal"}
+
+
+def tags(cell: NotebookNode) -> set[str]:
+    """The tags of a cell."""
+    return set(cell.metadata.get("tags", ()))
+
+
+def is_folded(cell: NotebookNode) -> bool:
+    """Whether JupyterLab shows a cell's first line only."""
+    return cell.metadata.get("jupyter", {}).get("source_hidden", False)

@@ -1,0 +1,161 @@
+"""The list of notebooks, and how long each of them takes to read."""
+
+import math
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from series.cells import is_folded, tags
+
+ROOT = Path(__file__).resolve().parent.parent
+LIST = ROOT / "notebooks/series.toml"
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A notebook of the series, as notebooks/series.toml describes it.
+
+    Attributes:
+        file: Its name in `notebooks/`.
+        title: Its heading, without a number.
+        short_title: How other notebooks call it in their links.
+        question: The question it answers.
+        minutes: How long it takes, an estimate.
+        part: The part of the series that it belongs to.
+        needs: The numbers of the notebooks that it builds upon.
+        tensorflow: Whether it needs TensorFlow.
+    """
+
+    file: str
+    title: str
+    short_title: str
+    question: str
+    minutes: int
+    part: str
+    needs: list[str]
+    tensorflow: bool
+
+    @property
+    def number(self) -> str:
+        """Its number, such as "01"."""
+        return self.file[:2]
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        return LIST.with_name(self.file)
+
+
+def read_list() -> list[Listed]:
+    """Read notebooks/series.toml."""
+    return [Listed(**each) for each in _read()["notebook"]]
+
+
+def _read() -> dict:
+    return tomllib.loads(LIST.read_text(encoding="utf-8"))
+
+
+TITLE: str = _read()["title"]
+PARTS: dict[str, str] = _read()["parts"]
+# Notebook 00 is being written: it is listed before it is there.
+NOTEBOOKS = [each for each in read_list() if each.path.exists()]
+
+
+# Tables.
+
+
+def tables(listed: Sequence[Listed], folder: str = "") -> str:
+    """The notebooks as Markdown, one table for each part of the series.
+
+    Args:
+        listed: The notebooks.
+        folder: What stands before the name of a file in its link.
+    """
+    head = "| notebook | the question it answers | minutes | TensorFlow |"
+    lines = []
+    for part, about in PARTS.items():
+        lines += [f"**{part}.** {about}", "", head, "|---|---|---|---|"]
+        lines += [
+            f"| [{each.number} {each.title}]({folder}{each.file})"
+            f" | {each.question} | {each.minutes}"
+            f" | {'yes' if each.tensorflow else 'no'} |"
+            for each in listed
+            if each.part == part
+        ]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def table_of_needs(listed: Sequence[Listed]) -> str:
+    """The notebooks as Markdown, with what each needs, for a workshop."""
+    lines = [
+        "| notebook | needs | TensorFlow | minutes |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| {each.number} {each.short_title}"
+        f" | {', '.join(each.needs) or '-'}"
+        f" | {'yes' if each.tensorflow else 'no'} | {each.minutes} |"
+        for each in listed
+    ]
+    return "\n".join(lines)
+
+
+def neighbors(file: str) -> str:
+    """The line of links to the notebooks before and after one."""
+    place = [each.file for each in NOTEBOOKS].index(file)
+    links = []
+    if place > 0:
+        links.append(("Previous", NOTEBOOKS[place - 1]))
+    if place + 1 < len(NOTEBOOKS):
+        links.append(("Next", NOTEBOOKS[place + 1]))
+    return " | ".join(
+        f"[{word}: {each.short_title}]({each.file})" for word, each in links
+    )
+
+
+# Minutes.
+
+
+def minutes_of(notebook: NotebookNode) -> int:
+    """Estimate how many minutes a new reader needs, in steps of five.
+
+    Prose is read at 180 words a minute; a cell of code that is shown takes
+    half a minute, a folded one a fifth, a figure half a minute, a Predict
+    one, and an exercise five. Solutions do not count. Two readers who went
+    through six notebooks cell by cell came within a tenth of this.
+    """
+    prose = [c for c in notebook.cells if c.cell_type == "markdown"]
+    code = [
+        cell
+        for cell in notebook.cells
+        if cell.cell_type == "code" and "solution" not in tags(cell)
+    ]
+    folded = sum(map(is_folded, code))
+    figures = sum(
+        "image/png" in output.get("data", {})
+        for cell in code
+        for output in cell.outputs
+    )
+    predicts = sum("predict" in tags(cell) for cell in prose)
+    exercises = sum("exercise" in tags(cell) for cell in prose)
+    words = _words("\n\n".join(cell.source for cell in prose))
+    minutes = words / 180 + (len(code) - folded) / 2 + folded / 5
+    minutes += figures / 2 + predicts + 5 * exercises
+    return 5 * math.ceil(round(minutes) / 5)
+
+
+def _words(text: str) -> int:
+    """How many words Markdown has, a formula or a piece of code being one."""
+    text = re.sub(r"(?s)```.*?```|\$\$.*?\$\$", "\n\n", text)
+    lead_on = r"(?m)^\s*(?:#|!\[|\[Next|\[Prev).*$"  # and headings, pictures
+    text = re.sub(lead_on, "\n", text)
+    text = re.sub(r"(?m)^\s*>\s?|<[^>\n]+>|\|", " ", text)
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)  # links
+    text = re.sub(r"\$[^$\n]*\$|`[^`\n]*`", "x", text)
+    text = re.sub(r"[*_]", "", text)
+    return len(re.findall(r"[A-Za-z0-9'-]+", text))

@@ -1,0 +1,106 @@
+"""Write what notebooks/series.toml says wherever else it stands.
+
+That is the tables of README.md and workshop/README.md, and in each notebook
+its title, its minutes, and the links to the notebooks beside it.
+"""
+
+import argparse
+import re
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from series.listing import (
+    LIST,
+    NOTEBOOKS,
+    ROOT,
+    Listed,
+    minutes_of,
+    neighbors,
+    read_list,
+    table_of_needs,
+    tables,
+)
+
+TABLE = re.compile(r"(?s)(?<=<!-- notebooks -->\n).*?(?=<!-- end -->)")
+ALONG = re.compile(r"(?m)^\[(?:Previous|Next): .+$")
+MINUTES = re.compile(r"(?i)(?<=\babout )\d+(?= minutes)")
+README, WORKSHOP = ROOT / "README.md", ROOT / "workshop/README.md"
+
+
+def wanted() -> dict[Path, str]:
+    """The text of every file that repeats something of the list."""
+    listed = read_list()
+    texts = {
+        README: with_table(README, tables(listed, "notebooks/")),
+        WORKSHOP: with_table(WORKSHOP, f"{table_of_needs(listed)}\n"),
+    }
+    for each in listed:
+        if each.path.exists():
+            notebook = nbformat.read(each.path, as_version=4)
+            texts[each.path] = nbformat.writes(renewed(notebook, each)) + "\n"
+    return texts
+
+
+def with_table(path: Path, table: str) -> str:
+    """A page with its table written anew."""
+    text = path.read_text(encoding="utf-8")
+    if not TABLE.search(text):
+        raise SystemExit(f"{path}: no <!-- notebooks --> and <!-- end -->")
+    return TABLE.sub(lambda _: table, text)
+
+
+def renewed(notebook: NotebookNode, listed: Listed) -> NotebookNode:
+    """A notebook with the title, the links and the minutes of the list."""
+    title, links = f"# {listed.title}", neighbors(listed.file)
+    beginning = [c for c in notebook.cells[:3] if c.cell_type == "markdown"]
+    for cell in beginning:
+        cell.source = re.sub(r"\A# .+", lambda _: title, cell.source)
+        cell.source = MINUTES.sub(str(listed.minutes), cell.source)
+    for cell in [*beginning, notebook.cells[-1]]:
+        cell.source = ALONG.sub(lambda _: links, cell.source)
+    return notebook
+
+
+def renew_minutes() -> None:
+    """Reckon the minutes of all notebooks, and write them into the list."""
+    text = LIST.read_text(encoding="utf-8")
+    for each in NOTEBOOKS:
+        minutes = minutes_of(nbformat.read(each.path, as_version=4))
+        entry = rf'(?s)(file = "{each.file}".*?\nminutes = )\d+'
+        text = re.sub(entry, rf"\g<1>{minutes}", text, count=1)
+    LIST.write_text(text, encoding="utf-8")
+
+
+def main() -> None:
+    """Do what the command line asks for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--minutes",
+        action="store_true",
+        help="first reckon the minutes anew, from the notebooks",
+    )
+    parser.add_argument(
+        "--light",
+        action="store_true",
+        help="only print which notebooks need no TensorFlow",
+    )
+    given = parser.parse_args()
+    if given.light:
+        light = [each.path for each in NOTEBOOKS if not each.tensorflow]
+        print(*(path.relative_to(ROOT).as_posix() for path in light), end="")
+        return
+    if given.minutes:
+        renew_minutes()
+    for path, text in wanted().items():
+        if path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+            print(f"renewed {path.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()
