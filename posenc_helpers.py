@@ -16,6 +16,7 @@ from functools import wraps
 from inspect import isroutine
 from io import BytesIO
 from numbers import Integral, Real
+from pathlib import Path
 from reprlib import repr as shortened
 
 import matplotlib.pyplot as plt
@@ -407,6 +408,86 @@ def show(fig: Figure, alt: str) -> None:
     data = {"text/plain": repr(fig), "image/png": png}
     display(data, metadata={"image/png": shown}, raw=True)
     plt.close(fig)
+
+
+# For each figure to play with, its settings: where each begins, and its range.
+FIGURES = {
+    "apart": {"position": (20, 0, 99), "frequency": (1.0, 0.05, 3.1)},
+    "hands": {"position": (7, 0, 63)},
+    "pair": {"position": (7, 0, 63), "offset": (3, 0, 32)},
+    "alike": {
+        "position": (40, 0, 127),
+        "d_model": (64, 4, 512),
+        "max_wavelength": (10_000, 100, 1_000_000),
+    },
+    "rotary": {
+        "query": (20, 0, 63),
+        "key": (32, 0, 63),
+        "pair": (8, 0, 31),
+        "rotary_dim": (64, 16, 64),
+        "max_wavelength": (10_000, 100, 1_000_000),
+    },
+    "unseen": {
+        "trained": (20, 4, 64),
+        "length": (40, 4, 320),
+        "max_wavelength": (10_000, 1, 100_000_000),
+        "remedy": (0, 0, 3),
+    },
+}
+PLAY_SCRIPT = Path(__file__).with_name("posenc_play.js")
+WHERE_IT_MOVES = (
+    "<p><em>This figure moves in JupyterLab once its cell has run, and on the"
+    " web page.</em></p>"
+)
+
+
+def play(name: str, **settings: float) -> None:
+    """Display a figure to play with, in place of the picture above it.
+
+    Call it right after `show`, in the same cell. The figure runs in the
+    reader's browser, by the script `posenc_play.js` beside this file, and
+    needs no kernel. Where no script runs, the picture stays: on paper, on
+    GitHub, and in JupyterLab until the cell has run.
+
+    Args:
+        name: One of the keys of `FIGURES`.
+        settings: Where the figure begins, such as `position=7`. What is left
+            out begins as `FIGURES` says.
+
+    Raises:
+        TypeError: If the figure has no such setting, or a value is not a
+            number.
+        ValueError: If there is no such figure, or a value is out of range.
+    """
+    if name not in FIGURES:
+        known = ", ".join(FIGURES)
+        raise ValueError(f"no figure {name!r} to play with; there are {known}")
+    known = FIGURES[name]
+    for setting, value in settings.items():
+        if setting not in known:
+            raise TypeError(
+                f"figure {name!r} has no setting {setting!r}; it has"
+                f" {', '.join(known)}"
+            )
+        start, low, high = known[setting]
+        kind = Integral if isinstance(start, int) else Real
+        if isinstance(value, bool) or not isinstance(value, kind):
+            wanted = "an integer" if kind is Integral else "a number"
+            raise TypeError(f"{setting} must be {wanted}, not {value!r}")
+        if not low <= value <= high:
+            raise ValueError(
+                f"{setting} must be between {low} and {high}, not {value}"
+            )
+    if not PLAY_SCRIPT.exists():
+        print(f"The figure stands still: {PLAY_SCRIPT.name} is missing.")
+        return
+    state = {setting: known[setting][0] for setting in known} | settings
+    data = "".join(f' data-{key}="{value}"' for key, value in state.items())
+    element = f'<posenc-play figure="{name}"{data}>{WHERE_IT_MOVES}'
+    script = PLAY_SCRIPT.read_text("utf-8")
+    html = f"{element}</posenc-play><script>{script}</script>"
+    plain = f"A figure to play with: {name}"
+    display({"text/plain": plain, "text/html": html}, raw=True)
 
 
 def plot_matrix(

@@ -22,6 +22,7 @@ from nbformat import NotebookNode
 from series.cells import FOLDED, IGNORED, tags
 
 ROOT = Path(__file__).resolve().parent.parent
+SCRIPT = re.compile("(</posenc-play>)<script>.*</script>", re.DOTALL)
 KERNEL = {
     "display_name": "Python 3 (ipykernel)",
     "language": "python",
@@ -130,6 +131,11 @@ def run(notebook: NotebookNode, folder: Path) -> None:
         # A widget's stored output is an address that no one can open.
         if IGNORED in tags(cell):
             cell.outputs = []
+        # The script of figures to play with is in the repository once.
+        for output in cell.get("outputs", ()):
+            html = output.get("data", {}).get("text/html")
+            if html:
+                output.data["text/html"] = SCRIPT.sub(r"\1", html)
 
 
 def outputs(notebook: NotebookNode) -> dict[str, str]:
