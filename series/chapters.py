@@ -8,10 +8,17 @@ import nbformat
 from latex2mathml.converter import convert as latex_to_mathml
 from nbformat import NotebookNode
 
-from series.cells import IGNORED, tags
+from series.cells import IGNORED, is_folded, tags
 
 SLIDERS = "The sliders are in the notebook. A still picture is above."
 PROGRESS = "Shows its progress when it runs."
+EXPLANATION = """\
+<details>
+<summary>Show the explanation</summary>
+
+{}
+
+</details>"""
 CLEAR_OUTPUTS = "**Before you begin**"  # begins a paragraph for JupyterLab
 
 Link = Callable[[str], str | None]  # from a notebook's name to an address
@@ -50,8 +57,25 @@ TIDY = [
 ]
 
 
+# What nbformat raises for a file that is something else.
+NOT_A_NOTEBOOK = (
+    AttributeError,
+    KeyError,
+    TypeError,
+    ValueError,
+    nbformat.ValidationError,
+)
+
+
 class NotebookError(Exception):
     """What is wrong with a notebook, in words for who ran the command."""
+
+
+def no_notebook(path: Path, error: Exception) -> str:
+    """Say that a file is no notebook, and why if the error tells it."""
+    if isinstance(error, AttributeError | KeyError | TypeError):
+        return f"{path} is no notebook: parts of one are missing"
+    return f"{path} is no notebook: {error}"
 
 
 def mathml(latex: str, display: str) -> str:
@@ -80,12 +104,17 @@ def read_notebook(path: Path) -> NotebookNode:
     """Read a notebook as it is stored.
 
     Raises:
-        NotebookError: If the file is no notebook.
+        NotebookError: If the file is no notebook, or has no cells.
     """
     try:
-        return nbformat.read(path, as_version=4)
-    except (ValueError, nbformat.ValidationError) as error:
-        raise NotebookError(f"{path} is no notebook: {error}") from error
+        notebook = nbformat.read(path, as_version=4)
+    except NOT_A_NOTEBOOK as error:
+        raise NotebookError(no_notebook(path, error)) from error
+    if not notebook.cells:
+        raise NotebookError(f"{path} has no cells")
+    for number, cell in enumerate(notebook.cells):
+        cell.setdefault("id", f"cell-{number}")  # none before nbformat 4.5
+    return notebook
 
 
 def read_chapter(path: Path) -> NotebookNode:
@@ -99,8 +128,14 @@ def read_chapter(path: Path) -> NotebookNode:
 
 
 def student_notebook(path: Path) -> NotebookNode:
-    """Read a notebook to work in: no outputs and no solutions."""
+    """Read a notebook to work in: no outputs and no solutions.
+
+    What explains the answer to a Predict is folded; the code that gives the
+    answer is there to be run.
+    """
     notebook = read_chapter(path)
+    for cell in _explanations(notebook.cells):
+        cell.source = EXPLANATION.format(cell.source)
     notebook.cells = [c for c in notebook.cells if "solution" not in tags(c)]
     for cell in notebook.cells:
         if cell.cell_type == "code":
@@ -145,6 +180,18 @@ def answers(cells: list[NotebookNode]) -> list[tuple[int, int]]:
             while last + 1 < len(cells) and not _is_new(cells[last + 1]):
                 last += 1
             found.append((first, last))
+    return found
+
+
+def _explanations(cells: list[NotebookNode]) -> list[NotebookNode]:
+    """The text after each Predict, until other code is shown."""
+    found = []
+    for first, last in answers(cells):
+        for place, cell in enumerate(cells[first : last + 1]):
+            if cell.cell_type == "markdown":
+                found.append(cell)
+            elif place and not is_folded(cell):
+                break
     return found
 
 

@@ -292,6 +292,16 @@ def test_a_student_notebook_runs(path):
         assert "Not answered yet" in said, cell.id
 
 
+def test_a_student_notebook_folds_the_explanation(small):
+    """What the student runs stays open; so does what comes after it."""
+    cells = {c.id: c for c in chapters.student_notebook(small[0]).cells}
+    folded = {
+        name for name, cell in cells.items() if "<details>" in cell.source
+    }
+    assert folded == {"explain-a", "caption-a", "explain-b"}
+    assert "\n\nIt is four.\n\n</details>" in cells["explain-b"].source
+
+
 def test_notebooks_are_written_and_nothing_else(small, tmp_path):
     folder = tmp_path / "class" / "copies"
     handouts.main([*map(str, small), "--notebooks", str(folder)])
@@ -333,6 +343,25 @@ def test_no_work_is_lost(small, tmp_path):
     assert nbformat.read(second, as_version=4).cells
 
 
+def test_an_edited_notebook_beside_the_pages_is_kept(small, tmp_path, capsys):
+    handouts.renew_notebooks(small, tmp_path)
+    kept, old = (tmp_path / path.name for path in small)
+    kept.write_text("work of hours")
+    changed = nbformat.read(small[1], as_version=4)
+    changed.cells[0].source += "More."
+    newer = tmp_path / "newer" / small[1].name
+    newer.parent.mkdir()
+    nbformat.write(changed, newer)
+
+    capsys.readouterr()
+    handouts.renew_notebooks([small[0], newer], tmp_path)
+    assert kept.read_text() == "work of hours"
+    assert f"{kept} was edited: kept." in capsys.readouterr().out
+    assert "More." in old.read_text()
+    handouts.renew_notebooks(small, tmp_path, overwrite=True)
+    assert nbformat.read(kept, as_version=4).cells
+
+
 def test_a_notebook_never_replaces_itself(small):
     before = small[0].read_bytes()
     with pytest.raises(handouts.HandoutError, match="not replaced"):
@@ -350,18 +379,26 @@ def test_a_notebook_never_replaces_itself(small):
         ("--pdf --browser /no/such", "no browser: /no/such (named by --brow"),
         ("--pdf --notebooks none", "--pdf goes without --notebooks"),
         ("--output README.md", "--output: not a folder: README.md"),
-        ("--solutions", "go with --notebooks FOLDER"),
+        ("--solutions", "goes with --notebooks FOLDER"),
+        ("--notebooks=", "the name of the folder is empty"),
+        ("{0}/a/x.ipynb {0}/b/x.ipynb", "have the same name"),
+        ("{0}/a/x.ipynb", "x.ipynb has no cells"),
     ],
 )
 def test_errors_are_said_in_a_line(
     arguments, said, capsys, monkeypatch, tmp_path
 ):
     monkeypatch.chdir(ROOT)
-    output = [] if "--output" in arguments else ["--output", str(tmp_path)]
-    with pytest.raises((SystemExit, handouts.HandoutError)) as stopped:
-        handouts.main([*arguments.split(), *output])
+    for folder in (tmp_path / "a", tmp_path / "b"):
+        folder.mkdir()
+        nbformat.write(nbformat.v4.new_notebook(), folder / "x.ipynb")
+    out = tmp_path / "out"
+    output = [] if "--output" in arguments else ["--output", str(out)]
+    errors = (SystemExit, handouts.HandoutError, chapters.NotebookError)
+    with pytest.raises(errors) as stopped:
+        handouts.main([*arguments.format(tmp_path).split(), *output])
     assert said in capsys.readouterr().err + str(stopped.value)
-    assert not list(tmp_path.iterdir())
+    assert not out.exists()
 
 
 def test_a_broken_notebook_is_said_in_a_line(tmp_path):
@@ -385,6 +422,7 @@ def test_the_command_makes_all_that_it_promises(made, small):
     pages = {f"{stem}.{end}" for stem in stems for end in ("html", "pdf")}
     pages.add(f"{BOUND}.pdf")
     notebooks = {path.name for path in small}
+    notebooks.add(handouts.WRITTEN)
     found = {k: {p.name for p in (made / k).iterdir()} for k in handouts.KINDS}
     assert found == {"student": pages | notebooks, "instructor": pages}
     assert {path.name for path in made.iterdir()} == set(handouts.KINDS)

@@ -34,6 +34,11 @@ def store(*paths):
     return subprocess.run(command, capture_output=True, text=True)
 
 
+def dying_notebook() -> bytes:
+    cell = new_code_cell("import os; os._exit(1)", id="dies")
+    return nbformat.writes(new_notebook(cells=[cell])).encode()
+
+
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory):
     """Two notebooks after one command: an untidy one, and one that stops."""
@@ -88,3 +93,28 @@ def test_a_second_time_there_is_nothing_to_mend(stored):
         "untidy.ipynb",
         "  changed outputs: none",
     ]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "No such file"),
+        (b"{}", "is no notebook"),
+        (b"not json", "is no notebook"),
+        (b"\xff\xfe", "is no notebook"),
+        (dying_notebook(), "Kernel died"),
+    ],
+    ids=["missing", "empty", "no JSON", "no text", "dying"],
+)
+def test_what_cannot_be_stored_is_named_and_left_alone(
+    content, said, tmp_path
+):
+    file = tmp_path / "x.ipynb"
+    if content is not None:
+        file.write_bytes(content)
+    done = store(file)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert str(file) in done.stderr + done.stdout
+    assert said in done.stderr + done.stdout
+    assert content is None or file.read_bytes() == content

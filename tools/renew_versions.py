@@ -1,12 +1,9 @@
 """Renew the versions of the project, and of the web edition.
 
-usage: uv run tools/renew_versions.py [--all | PACKAGE...]
-
-With --all, every package is renewed; with names, these; with neither, only
-what pyproject.toml and requirements.in newly name is added. It writes
-requirements.txt, and then the versions in the head of web/build.py.
-JupyterLite, its kernel and Pyodide are fixed together and stay: their sums
-are in web/pyodide.json, which says where they are from.
+Without options or names, only what pyproject.toml and requirements.in newly
+name is added. The command writes requirements.txt, and then the versions in
+the head of web/build.py. JupyterLite, its kernel and Pyodide are pinned
+together and stay: their checksums are in web/pyodide.json.
 """
 
 import argparse
@@ -29,13 +26,16 @@ def compiled(*arguments: str, given: str | None = None) -> str:
     """Ask uv for versions that fit together; return what it prints."""
     command = [os.environ.get("UV", "uv"), "pip", "compile", "--quiet"]
     command += ["--no-header", "--universal", "--python-version", "3.11"]
-    done = subprocess.run(
-        [*command, *arguments],
-        input=given,
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-    )
+    try:
+        done = subprocess.run(
+            [*command, *arguments],
+            input=given,
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+        )
+    except OSError as error:
+        raise SystemExit(f"error: cannot run uv: {error}") from error
     if done.returncode:
         raise SystemExit(f"error: {done.stderr}")
     return done.stdout
@@ -72,8 +72,13 @@ def renew_web(everything: bool, packages: Sequence[str]) -> None:
 
 def main() -> None:
     """Renew what the command line names."""
-    parser = argparse.ArgumentParser(description="Renew versions.")
-    parser.add_argument("packages", nargs="*", metavar="PACKAGE")
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "packages", nargs="*", metavar="PACKAGE", help="renew these alone"
+    )
     parser.add_argument("--all", action="store_true", help="every package")
     given = parser.parse_args()
     if given.all and given.packages:

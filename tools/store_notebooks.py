@@ -1,13 +1,12 @@
-"""Run notebooks top to bottom and store them as the tests want them.
+"""Run notebooks from top to bottom, and store them as the tests want them.
 
-usage: uv run tools/store_notebooks.py [NOTEBOOK...]    (default: all)
-
-What an editor leaves behind is mended and named: how code is formatted,
+What an editor leaves behind is corrected and named: how code is formatted,
 ids of cells, metadata, counts, which cells are folded. Then the cells whose
 outputs changed are named, for you to look at. A notebook that stops at an
 error is left as it was.
 """
 
+import argparse
 import json
 import re
 import subprocess
@@ -16,10 +15,16 @@ from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
+from nbclient.exceptions import (
+    CellExecutionError,
+    CellTimeoutError,
+    DeadKernelError,
+)
 from nbformat import NotebookNode
 
 from series.cells import FOLDED, IGNORED, tags
+from series.chapters import NOT_A_NOTEBOOK, no_notebook
+from series.listing import NOTEBOOKS
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = re.compile("(</posenc-play>)<script>.*</script>", re.DOTALL)
@@ -150,18 +155,35 @@ def outputs(notebook: NotebookNode) -> dict[str, str]:
     }
 
 
+def read(path: Path) -> tuple[NotebookNode, dict[str, list[str]]]:
+    """Read a notebook and mend it; also return what was mended, and where.
+
+    Raises:
+        SystemExit: If the file cannot be read, or is no notebook.
+    """
+    try:
+        notebook = nbformat.v4.reads(path.read_text(encoding="utf-8"))
+        mended = mend(notebook)
+        nbformat.validate(notebook)
+    except OSError as error:
+        raise SystemExit(f"{path}: {error.strerror}") from error
+    except NOT_A_NOTEBOOK as error:
+        raise SystemExit(no_notebook(path, error)) from error
+    return notebook, mended
+
+
 def store(path: Path) -> bool:
     """Mend, run and write a notebook; tell whether it ran to its end."""
+    notebook, mended = read(path)
     print(path.name, flush=True)
-    notebook = nbformat.v4.reads(path.read_text(encoding="utf-8"))
-    for what, where in mend(notebook).items():
+    for what, where in mended.items():
         if where:
             print(f"  mended {what}:", ", ".join(where))
     before = outputs(notebook)
     try:
         run(notebook, path.parent)
-    except CellExecutionError as error:
-        print("  not stored, it stops at an error:", error)
+    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+        print(f"  {path} is not stored, it stops at an error:", error)
         return False
     now = outputs(notebook)
     changed = [name for name in now if now[name] != before.get(name)]
@@ -170,8 +192,26 @@ def store(path: Path) -> bool:
     return True
 
 
+def main() -> None:
+    """Store the notebooks that the command line names."""
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "paths",
+        nargs="*",
+        type=Path,
+        default=[each.path for each in NOTEBOOKS],
+        metavar="NOTEBOOK",
+        help="which ones (default: all)",
+    )
+    paths = parser.parse_args().paths
+    for path in paths:
+        read(path)  # before any of them runs
+    ran = [store(path) for path in paths]
+    raise SystemExit(0 if all(ran) else 1)
+
+
 if __name__ == "__main__":
-    chosen = [Path(name) for name in sys.argv[1:]]
-    chosen = chosen or sorted((ROOT / "notebooks").glob("*.ipynb"))
-    ran = [store(path) for path in chosen]
-    sys.exit(0 if all(ran) else 1)
+    main()

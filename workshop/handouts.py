@@ -5,6 +5,8 @@ Pages and notebooks need nothing else. PDF needs Chromium, Chrome or Edge
 """
 
 import argparse
+import hashlib
+import json
 import os
 import re
 import shutil
@@ -41,6 +43,7 @@ from series.listing import NOTEBOOKS, TITLE
 
 WORKSHOP = Path(__file__).resolve().parent
 KINDS = ("student", "instructor")
+WRITTEN = ".written.json"  # checksums of the notebooks that were written
 BROWSERS = ("chromium", "chromium-browser", "chrome", "msedge")
 
 
@@ -97,20 +100,21 @@ def write_notebooks(
         file = folder / path.name
         if solutions:
             read_notebook(path)  # to see that it is one
-            texts[file] = path.read_text(encoding="utf-8")
+            texts[file] = path.read_bytes()
         else:
-            texts[file] = nbformat.writes(student_notebook(path)) + "\n"
+            text = nbformat.writes(student_notebook(path)) + "\n"
+            texts[file] = text.encode()
         if file.exists():
             _protect(file, texts[file], path, overwrite)
     folder.mkdir(parents=True, exist_ok=True)
     for file, text in texts.items():
-        file.write_text(text, encoding="utf-8")
+        file.write_bytes(text)
         _say(file)
 
 
-def _protect(file: Path, text: str, source: Path, overwrite: bool) -> None:
+def _protect(file: Path, text: bytes, source: Path, overwrite: bool) -> None:
     """Refuse to replace a file that may be somebody's work."""
-    if file.read_text(encoding="utf-8") == text:
+    if file.read_bytes() == text:
         return
     if file.samefile(source):
         raise HandoutError(f"{file} is the notebook to copy; not replaced")
@@ -119,6 +123,38 @@ def _protect(file: Path, text: str, source: Path, overwrite: bool) -> None:
             f"{file} is there and holds something else, perhaps somebody's"
             " work. Name another folder, or add --overwrite."
         )
+
+
+def renew_notebooks(
+    paths: Sequence[Path], folder: Path, *, overwrite: bool = False
+) -> None:
+    """Write the students' notebooks beside their pages.
+
+    One that was edited since it was written here is kept, and named.
+
+    Args:
+        paths: The notebooks.
+        folder: Where to write them, under the same names.
+        overwrite: Replace the edited ones as well.
+    """
+    note = folder / WRITTEN
+    written = json.loads(note.read_text("utf-8")) if note.exists() else {}
+    for path in paths:
+        file = folder / path.name
+        new = (nbformat.writes(student_notebook(path)) + "\n").encode()
+        if file.exists() and not overwrite:
+            before = _checksum(file.read_bytes())
+            if before not in {written.get(file.name), _checksum(new)}:
+                print(f"{file} was edited: kept. --overwrite replaces it.")
+                continue
+        file.write_bytes(new)
+        written[file.name] = _checksum(new)
+        _say(file)
+    note.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+
+
+def _checksum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 # Pages.
@@ -154,6 +190,8 @@ def mark_cells(path: Path, kind: str, link: Link) -> list[NotebookNode]:
         _hide_folded_code(cells)
         _leave_room_to_write(cells)
         _fold_answers(cells)
+    if not cells:
+        raise NotebookError(f"{path} has nothing to show to a {kind}")
     cells[0].metadata.handout.chapter = _chapter_id(path)
     cells[-1].metadata.handout.last = True
     _list_contents(cells)
@@ -347,6 +385,8 @@ def _say(file: Path, pages: int | None = None) -> None:
 
 
 def _folder(name: str) -> Path:
+    if not name.strip():
+        raise argparse.ArgumentTypeError("the name of the folder is empty")
     path = Path(name)
     there = next(p for p in [path, *path.absolute().parents] if p.exists())
     if not there.is_dir():
@@ -400,15 +440,21 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--overwrite",
         action="store_true",
-        help="with --notebooks: replace what differs there",
+        help="replace students' notebooks that were edited",
     )
     args = parser.parse_args(arguments)
-    if not args.notebooks and (args.solutions or args.overwrite):
-        parser.error("--solutions and --overwrite go with --notebooks FOLDER")
+    if args.solutions and not args.notebooks:
+        parser.error("--solutions goes with --notebooks FOLDER")
     if args.notebooks and args.pdf:
         parser.error("--pdf goes without --notebooks")
     if args.browser and not args.pdf:
         parser.error("--browser goes with --pdf")
+    args.paths = list({path.resolve(): path for path in args.paths}.values())
+    by_name: dict[str, Path] = {}
+    for path in args.paths:
+        other = by_name.setdefault(path.name.casefold(), path)
+        if other != path:
+            parser.error(f"{other} and {path} have the same name")
     return args
 
 
@@ -423,6 +469,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             overwrite=args.overwrite,
         )
         return
+    for path in args.paths:
+        read_notebook(path)  # before anything is written
     opened = open_browser(args.browser) if args.pdf else nullcontext()
     with opened as browser:
         for kind in KINDS:
@@ -431,8 +479,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             _write_html(args.paths, folder, kind, args.paper)
             if browser:
                 _write_pdf(args.paths, folder, kind, args.paper, browser)
-    write_notebooks(args.paths, args.output / "student", overwrite=True)
-    print(f"Done: open {args.output / 'student'}")
+    student = args.output / "student"
+    renew_notebooks(args.paths, student, overwrite=args.overwrite)
+    print(f"Done: open {student}")
     if args.pdf:
         print("Print in color: in gray, red and blue heatmaps lose the sign.")
 
