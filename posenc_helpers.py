@@ -429,7 +429,7 @@ FIGURES = {
     },
     "unseen": {
         "trained": (20, 4, 64),
-        "length": (40, 4, 320),
+        "length": (40, 4, 160),
         "max_wavelength": (10_000, 1, 100_000_000),
         "remedy": (0, 0, 3),
     },

@@ -22,9 +22,17 @@
     range(dModel / 2).map((i) => maxWavelength ** ((-2 * i) / dModel));
   const rowOf = (position, frequencies) =>
     frequencies.flatMap((w) => [Math.sin(position * w), Math.cos(position * w)]);
+  // Of two rows, by their offset: the cosine of the angle between them, and how
+  // far apart they are in row lengths.
+  const similarity = (offset, frequencies) =>
+    frequencies.reduce((sum, w) => sum + Math.cos(offset * w), 0) /
+    frequencies.length;
+  const distance = (offset, frequencies) =>
+    Math.sqrt(2 - 2 * similarity(offset, frequencies));
 
   // Numbers.
 
+  const halfTurn = (angle) => angle - TURN * Math.round(angle / TURN);
   const clamp = (low, value, high) => Math.min(high, Math.max(low, value));
   const number = (value, digits = 0) =>
     (Math.abs(value) < 0.5 * 10 ** -digits ? 0 : value)
@@ -57,8 +65,21 @@
   // Numbers to pixels, and back.
   function scale([from, to], [start, end]) {
     const pixels = (v) => start + ((v - from) / (to - from)) * (end - start);
-    pixels.back = (p) => from + ((p - start) / (end - start)) * (to - from);
-    return pixels;
+    const back = (p) => from + ((p - start) / (end - start)) * (to - from);
+    return Object.assign(pixels, { start, end, back });
+  }
+
+  function axes(X, Y, { xTicks, xLabel, yTicks, digits = 0, title = "" }) {
+    const across = yTicks.map((v) =>
+      line([[X.start, Y(v)], [X.end, Y(v)]], "grid") +
+      text(X.start - 8, Y(v) + 4, number(v, digits), "end soft"));
+    const along = xTicks.map((v) =>
+      line([[X(v), Y.start], [X(v), Y.start + 4]], "tick") +
+      text(X(v), Y.start + 18, number(v), "middle soft"));
+    return across.join("") + along.join("") +
+      line([[X.start, Y.start], [X.end, Y.start]], "tick") +
+      text((X.start + X.end) / 2, Y.start + 36, xLabel, "middle soft") +
+      text(X.start, 12, title);
   }
 
   // Clock hands, and the heatmap of their sines and cosines.
@@ -71,12 +92,19 @@
     line([[dial.x, dial.y], tipOf(dial, angle)], tone) +
     circle(...tipOf(dial, angle), 3.5, `tip ${tone}`);
 
+  const knob = (x, y, tone) =>
+    circle(x, y, 22, "room") + circle(x, y, 8, `knob ${tone}`);
+  function sector(dial, from, to, tone) {
+    const arc = range(33).map((i) => tipOf(dial, from + ((to - from) * i) / 32));
+    return line([[dial.x, dial.y], ...arc, [dial.x, dial.y]], tone);
+  }
+
   // Whoever drags a hand turns it, from wherever it is taken.
   function turned(dial, frequency, place, drag) {
     const angle = Math.atan2(dial.y - place.y, place.x - dial.x);
     const by = angle - (drag.angle ?? angle);
     drag.angle = angle;
-    drag.turned = (drag.turned ?? 0) + by - TURN * Math.round(by / TURN);
+    drag.turned = (drag.turned ?? 0) + halfTurn(by);
     return drag.turned / frequency;
   }
 
@@ -109,6 +137,10 @@
   }
 
   const figures = {};
+  const BASE = {
+    ...{ label: "Maximum wavelength", start: 10_000, min: 100, max: 1e6 },
+    ...{ power: 10, step: 0.25 },
+  };
 
   // One row of the encoding: eight clock hands, read twice each.
 
@@ -209,6 +241,397 @@
     },
   };
 
+  // Four signals, and how far one position is from a hundred others.
+
+  const SIGNALS = {
+    "Index / 100 000": () => (k) => Math.abs(k) / 100_000,
+    "One slow hand, frequency 0.001": () => (k) => distance(k, [0.001]),
+    "One fast hand, frequency": ({ frequency }) => (k) => distance(k, [frequency]),
+    "Eight hands, as in a row of 16 columns": () => (k) => distance(k, HANDS),
+  };
+  const CLEAR = 0.1; // of the longest row
+
+  figures.apart = {
+    ask: `Drag the marked position. In which of the four signals do other
+      positions come closer to it than the dashed line, a tenth of the length
+      of a row?`,
+    note: `By index and by the slow hand, neighbors are nearly equal. The fast
+      hand tells neighbors apart, but it comes back. Try other frequencies: a
+      hundred tips do not fit on one circle a tenth apart, so some positions
+      are always too close. Eight hands manage both, because they are never all
+      back at once.`,
+    settings: {
+      position: { label: "Marked position", start: 20, min: 0, max: 99, tone: "blue" },
+      frequency: {
+        ...{ label: "Frequency of the fast hand", start: 1, min: 0.05, max: 3.1 },
+        ...{ step: 0.01, show: (frequency) => number(frequency, 2) },
+      },
+    },
+    draw({ position, frequency }, width) {
+      const others = range(100).filter((q) => q !== position);
+      const X = scale([0, 99], [34, width - 12]);
+      const height = 88;
+      const found = [];
+      const strips = Object.entries(SIGNALS).map(([title, signal], i) => {
+        const far = signal({ frequency });
+        const Y = scale([0, 1], [i * height + 84, i * height + 26]);
+        const close = others.filter((q) => far(q - position) < CLEAR);
+        found.push(Math.min(...others.map((q) => far(q - position))));
+        const words = i === 2 ? `${title} ${number(frequency, 2)}` : title;
+        const verdict = close.length ? `${close.length} too close` : "all clear";
+        return text(34, Y.end - 10, words) +
+          text(width - 12, Y.end - 10, verdict, `end ${close.length ? "orange" : "good"}`) +
+          [0, 1].map((v) =>
+            line([[X.start, Y(v)], [X.end, Y(v)]], "grid") +
+            text(26, Y(v) + 4, v ? "≥ 1" : "0", "end soft")).join("") +
+          line([[X.start, Y(CLEAR)], [X.end, Y(CLEAR)]], "dashed") +
+          others.map((q) => {
+            const y = Y(Math.min(far(q - position), 1));
+            const tone = close.includes(q) ? "orange" : "blue";
+            return circle(X(q), y, width < 500 ? 1.6 : 2.4, `dot ${tone}`);
+          }).join("");
+      });
+      const floor = 4 * height + 4;
+      const ticks = range(5, 0, 25).map((p) => Math.min(p, 99));
+      const marked = X(position);
+      const drag = ({ x }) => ({ position: clamp(0, Math.round(X.back(x)), 99) });
+      return {
+        pictures: [
+          {
+            width,
+            height: floor + 42,
+            layers: [
+              area("position", box(X.start, 0, X.end - X.start, floor, "room")),
+              line([[marked, 12], [marked, floor - 4]], "mark"),
+              strips.join(""),
+              ticks.map((p) => Math.abs(p - position) < 6 ? "" : text(X(p), floor + 20, p, "middle soft")).join("") +
+                text((X.start + X.end) / 2, floor + 36, "Position", "middle soft"),
+              grip("position", knob(marked, floor - 4, "blue") +
+                text(marked, floor + 20, position, "middle strong")),
+            ],
+          },
+        ],
+        drag: { position: drag },
+        says: `Nearest to position ${position}: ${number(found[0], 5)} away by index,
+          ${number(found[1], 3)} by the slow hand, ${number(found[2], 3)} by the fast
+          hand, ${number(found[3], 2)} by eight hands.`,
+      };
+    },
+  };
+
+  // A row and the row k positions later, hand and ghost.
+
+  const MORE_ROWS = range(96).map((position) => rowOf(position, HANDS));
+
+  figures.pair = {
+    ask: `Drag the blue row, which takes the orange one along. Then drag the orange
+      row alone. When does the dot product of the two rows change?`,
+    note: `While both rows move, every hand turns, and yet the angle between a blue
+      hand and its orange one stays. So does the dot product, which depends on the
+      offset alone.`,
+    settings: {
+      position: { label: "Position, p", start: 7, min: 0, max: 63, tone: "blue" },
+      offset: { label: "Offset, k", start: 3, min: 0, max: 32, tone: "orange" },
+    },
+    plays: "position",
+    draw({ position, offset }, width) {
+      const later = position + offset;
+      const cell = width / 8;
+      const radius = Math.min(0.42 * cell, 34);
+      const clocks = HANDS.map((w, i) => {
+        const dial = { x: (i + 0.5) * cell, y: 6 + radius, radius };
+        return sector(dial, position * w, position * w + halfTurn(offset * w), "between") +
+          circle(dial.x, dial.y, radius, "dial") +
+          hand(dial, later * w, "hand orange") + hand(dial, position * w, "hand blue");
+      });
+
+      const half = width < 500 ? width : width / 2 - 8;
+      const Y = scale([0, 96], [4, 196]);
+      const [x0, x1] = [66, half - 6];
+      const row = (p, name, words, tone) =>
+        box(x0, Y(p) - 2, x1 - x0, 6, "halo") +
+        box(x0, Y(p) - 2, x1 - x0, 6, `frame ${tone}`) +
+        grip(
+          name,
+          box(0, Y(p) - 20, x0 + 40, 44, "room") +
+            box(0, Y(p) - 10, 62, 22, `tab ${tone}`, 'rx="5"') +
+            text(31, Y(p) + 5.5, words, "middle on-tab"),
+        );
+      const toRow = ({ y }) => Math.floor(Y.back(y));
+      const both = (place) => ({ position: clamp(0, toRow(place), 63) });
+
+      const K = scale([0, 32], [34, half - 12]);
+      const V = scale([0, 8], [172, 22]);
+      const product = (k) => 8 * similarity(k, HANDS);
+      const dot = [K(offset), V(product(offset))];
+      return {
+        pictures: [
+          { width, height: 2 * radius + 24, layers: [
+            clocks.join(""),
+          ] },
+          { width: half, height: 214, layers: [
+            area("both", heatmap(MORE_ROWS, x0, 4, x1 - x0, 192)),
+            row(later, "later", `p + k ${later}`, "orange") + row(position, "both", `p ${position}`, "blue"),
+            text((x0 + x1) / 2, 211, "96 rows of 16 columns", "middle soft"),
+          ] },
+          { width: half, height: 214, layers: [
+            axes(K, V, {
+              ...{ xTicks: range(5, 0, 8), xLabel: "Offset, k" },
+              ...{ yTicks: [0, 4, 8], title: "Dot product of the two rows" },
+            }),
+            line(range(129, 0, 0.25).map((k) => [K(k), V(product(k))]), "curve"),
+            line([[dot[0], V.start], dot, [K.start, dot[1]]], "dashed"),
+            grip("offset", knob(...dot, "orange")),
+          ] },
+        ],
+        drag: {
+          both,
+          later: (place) => ({ offset: clamp(0, toRow(place) - position, 32) }),
+          offset: ({ x }) => ({ offset: clamp(0, Math.round(K.back(x)), 32) }),
+        },
+        says: `The dot product of rows ${position} and ${later} is
+          ${number(product(offset), 2)}. That of a row with itself is 8.`,
+      };
+    },
+  };
+
+  // How alike one position is to all others.
+
+  figures.alike = {
+    ask: `Drag the marked position to the left and to the right. What happens to the
+      shape of its curve? Then change the number of columns.`,
+    note: `The lower curve stays as it is, and its blue part slides along: the
+      similarity of two positions depends on their offset alone. Columns and
+      maximum wavelength do change its shape.`,
+    settings: {
+      position: { label: "Marked position", start: 40, min: 0, max: 127, tone: "blue" },
+      d_model: { label: "Columns, d", start: 64, min: 4, max: 512, power: 2 },
+      max_wavelength: BASE,
+    },
+    draw({ position, d_model, max_wavelength }, width) {
+      const frequencies = angularFrequencies(d_model, max_wavelength);
+      const curve = range(128).map((k) => similarity(k, frequencies));
+      const at = (q) => curve[Math.abs(q - position)];
+      const ends = [38, width - 12];
+      const ticks = { yTicks: [-1, 0, 1] };
+      const chart = (X, Y, from, to, tone) =>
+        line(range(to - from + 1, from).map((q) => [X(q), Y(at(q + position))]), tone);
+
+      const Q = scale([0, 127], ends);
+      const U = scale([-1, 1], [176, 30]);
+      const K = scale([-127, 127], ends);
+      const L = scale([-1, 1], [126, 14]);
+      const points = range(128).map((q) => [Q(q), U(at(q))]);
+      const move = ({ x }) => ({ position: clamp(0, Math.round(Q.back(x)), 127) });
+      const half = d_model / 2;
+      const product = (k) => number(half * curve[k], 2);
+      return {
+        pictures: [
+          { width, height: 220, layers: [
+            area("position", box(Q.start, 0, Q.end - Q.start, 176, "room")),
+            axes(Q, U, { ...ticks, xTicks: [...range(4, 0, 32), 127],
+              xLabel: "Position", title: "Similarity to the marked position" }),
+            line([[Q(position), U.start], [Q(position), U(1)]], "mark") +
+              line(points, "curve blue") +
+              points.map(([x, y]) => circle(x, y, width < 500 ? 1.3 : 2, "dot blue")).join(""),
+            grip("position", knob(Q(position), U(1), "blue")),
+          ] },
+          { width, height: 166, layers: [
+            axes(K, L, { ...ticks, xTicks: range(5, -128, 64).map((k) => clamp(-127, k, 127)),
+              xLabel: "Offset from the marked position" }),
+            chart(K, L, -127, 127, "curve faint") + chart(K, L, -position, 127 - position, "curve blue"),
+          ] },
+        ],
+        drag: { position: move },
+        says: `The dot product of a row with itself is ${number(half)}, with the next
+          row ${product(1)}, with the row ten positions away ${product(10)}.`,
+      };
+    },
+  };
+
+  // Rotary positions: query and key are turned, each by its own position.
+
+  figures.rotary = {
+    ask: `Drag the query, then the key. Then drag the bar between them, which moves
+      both. When do the scores change?`,
+    note: `The bar turns both arrows by the same angle, so the angle between them and
+      all scores stay: they depend on the distance alone. With fewer rotated columns
+      the curve rises, because a pair that does not turn scores the same at any
+      distance.`,
+    settings: {
+      query: { label: "Position of the query", start: 20, min: 0, max: 63, tone: "blue" },
+      key: { label: "Position of the key", start: 32, min: 0, max: 63, tone: "orange" },
+      pair: { label: "Pair on the dial", start: 8, min: 0, max: 31 },
+      rotary_dim: {
+        ...{ label: "Rotated columns", start: 64, min: 16, max: 64, step: 16 },
+        show: (columns) => `${columns} of 64`,
+      },
+      max_wavelength: BASE,
+    },
+    draw({ query, key, pair, rotary_dim, max_wavelength }, width) {
+      // The pairs that are left out do not turn.
+      const turning = angularFrequencies(rotary_dim, max_wavelength);
+      const frequencies = range(32).map((i) => turning[i] ?? 0);
+      const w = frequencies[pair];
+      const offset = key - query;
+      const score = (k) => similarity(k, frequencies);
+
+      const P = scale([0, 63], [20, width - 20]);
+      const [x0, x1] = [query, key].sort((a, b) => a - b).map(P);
+      const place = (x) => clamp(0, Math.round(P.back(x)), 63);
+      const label = (x, words, tone) => text(clamp(22, x, width - 22), 14, words, `middle ${tone}`);
+      const apart = x1 - x0 < 46 ? Math.sign(offset || 1) * (46 - (x1 - x0)) / 2 : 0;
+
+      const one = 0.4 * width;
+      const dial = { x: one / 2, y: 118, radius: Math.min(0.36 * one, 84) };
+      const begin = 0.8; // of both, before they are rotated
+      const angle = { query: begin + query * w, key: begin + key * w };
+      const arrow = (who, tone) =>
+        line([[dial.x, dial.y], tipOf(dial, angle[who])], `arrow ${tone}`);
+      const turner = (who, tone) =>
+        w ? grip(`turn ${who}`, knob(...tipOf(dial, angle[who]), tone)) : "";
+      const turn = (who) => (at, drag) => {
+        drag.from ??= { query, key }[who];
+        const moved = drag.from + turned(dial, w, at, drag);
+        return { [who]: clamp(0, Math.round(moved), 63) };
+      };
+      const product = Math.cos(offset * w);
+
+      const two = width - one - 8;
+      const D = scale([0, 63], [34, two - 12]);
+      const S = scale([-1, 1], [196, 40]);
+      const far = Math.abs(offset);
+      return {
+        pictures: [
+          { width, height: 84, layers: [
+            line([[P.start, 40], [P.end, 40]], "tick") +
+              range(8, 0, 9).map((p) => line([[P(p), 36], [P(p), 44]], "tick") +
+                text(P(p), 66, p, "middle soft")).join("") +
+              text(width / 2, 82, "Position", "middle soft"),
+            grip("bar", box(x0, 20, x1 - x0, 40, "room") + box(x0, 34, x1 - x0, 12, "bar")),
+            label(P(query) - apart, "query", "blue") + label(P(key) + apart, "key", "orange") +
+              grip("query", knob(P(query), 40, "blue")) + grip("key", knob(P(key), 40, "orange")),
+          ] },
+          { width: one, height: 236, layers: [
+            text(one / 2, 14, w ? `Pair ${pair}: a turn in ${brief(TURN / w)}` : `Pair ${pair} does not turn`, "middle"),
+            sector(dial, angle.query, angle.query + halfTurn(offset * w), "between"),
+            circle(dial.x, dial.y, dial.radius, "dial"),
+            line([[dial.x, dial.y], tipOf(dial, begin)], "dashed") +
+              arrow("query", "blue") + arrow("key", "orange"),
+            turner("query", "blue") + turner("key", "orange"),
+            text(one / 2, 228, "dashed: both at position 0", "middle soft"),
+          ] },
+          { width: two, height: 236, layers: [
+            axes(D, S, { xTicks: range(4, 0, 21), xLabel: "Distance", yTicks: [-1, 0, 1], title: "Score by distance" }),
+            line(range(253, 0, 0.25).map((k) => [D(k), S(Math.cos(k * w))]), "curve thin orange"),
+            line(range(253, 0, 0.25).map((k) => [D(k), S(score(k))]), "curve blue"),
+            text(D.end, 34, "all pairs", "end blue") + text(D.end - 62, 34, `pair ${pair}`, "end orange"),
+            line([[D(far), S(-1)], [D(far), S(1)]], "mark") + circle(D(far), S(score(far)), 5, "dot blue") +
+              circle(D(far), S(product), 4, "dot orange"),
+          ] },
+        ],
+        drag: {
+          query: ({ x }) => ({ query: place(x) }),
+          key: ({ x }) => ({ key: place(x) }),
+          "turn query": turn("query"),
+          "turn key": turn("key"),
+          bar({ x }, drag) {
+            drag.from ??= { query, key, at: P.back(x) };
+            const { from } = drag;
+            const by = clamp(-Math.min(from.query, from.key), Math.round(P.back(x) - from.at),
+              63 - Math.max(from.query, from.key));
+            return { query: from.query + by, key: from.key + by };
+          },
+        },
+        says: `The key is ${far} positions ${offset < 0 ? "before" : "after"} the query. The
+          score of pair ${pair} is ${number(product, 2)}, the mean over all pairs
+          ${number(score(far), 2)}.`,
+      };
+    },
+  };
+
+  // Angles that a trained model has met, and those that it has not.
+
+  const REMEDIES = ["none", "interpolation", "NTK-aware", "by parts"];
+
+  figures.unseen = {
+    ask: `Drag the end of the text beyond the end of training. Which pair comes to
+      angles that it has not met in training? Then try the three remedies.`,
+    note: `A pair that has made a full turn in training has met every angle. The
+      fastest pair that has not is the first to go where it has never been. Interpolation
+      slows every pair, so that neighboring positions come closer for pair 0 too. By
+      parts slows only the pairs that have made no full turn.`,
+    settings: {
+      trained: { label: "Length in training", start: 20, min: 4, max: 64, tone: "blue" },
+      length: { label: "Length of the text", start: 40, min: 4, max: 160, tone: "orange" },
+      max_wavelength: { ...BASE, min: 1, max: 1e8 },
+      remedy: {
+        ...{ label: "Remedy", start: 0, min: 0, max: 3 },
+        show: (remedy) => REMEDIES[remedy],
+      },
+    },
+    draw({ trained, length, max_wavelength, remedy }, width) {
+      const stretch = Math.max(1, length / trained);
+      const before = angularFrequencies(8, max_wavelength);
+      const after = [
+        before,
+        before.map((w) => w / stretch),
+        angularFrequencies(8, max_wavelength * stretch ** (8 / 6)),
+        before.map((w) => (trained * w < TURN ? w / stretch : w)),
+      ][remedy];
+
+      const P = scale([0, 160], [16, width - 16]);
+      const end = (name, at, y, words, tone) =>
+        line([[P(0), y], [P(at), y]], `bar ${tone}`) +
+        (at < 100
+          ? text(P(at) + 14, y + 4, words, tone)
+          : text(P(at) - 14, y - 9, words, `end ${tone}`)) +
+        grip(name, knob(P(at), y, tone));
+      const place = (x, most) => clamp(4, Math.round(P.back(x)), most);
+
+      const cell = width / 4;
+      const radius = Math.min(0.4 * cell, 70);
+      const isNew = before.map((w, i) => trained * w < TURN && length * after[i] > trained * w + 1e-9);
+      const fastest = before.findIndex((w) => trained * w < TURN);
+      const dials = before.map((w, i) => {
+        const dial = { x: (i + 0.5) * cell, y: 30 + radius, radius };
+        const met = Math.min(trained * w, TURN);
+        const reached = Math.min(length * after[i], TURN);
+        const ring = { ...dial, radius: radius + 7 };
+        const turns = (angle) => number(angle / TURN, angle < 0.995 * TURN ? 3 : 1);
+        return text(dial.x, 14, `Pair ${i}`, `middle ${i === fastest ? "strong" : ""}`) +
+          sector(dial, 0, met, "met") +
+          (isNew[i] ? sector(ring, met, reached, "new") : "") +
+          circle(dial.x, dial.y, radius, "dial") +
+          line([[dial.x, dial.y], tipOf(dial, after[i])], "step") +
+          text(dial.x, 2 * radius + 58, `${turns(trained * w)} turns`, "middle blue") +
+          text(dial.x, 2 * radius + 75, `${turns(length * after[i])} turns`, "middle orange");
+      });
+      const list = before.map((_, i) => i).filter((i) => isNew[i]);
+      const words = list.length
+        ? `New angles for pair${list.length > 1 ? "s" : ""} ${list.join(", ")}.`
+        : "No pair meets a new angle.";
+      return {
+        pictures: [
+          { width, height: 96, layers: [
+            line([[P(0), 72], [P(160), 72]], "tick") +
+              range(5, 0, 40).map((p) => text(P(p), 90, p, "middle soft")).join(""),
+            end("trained", trained, 22, `${trained} in training`, "blue") +
+                end("length", length, 54, `${length} in the text`, "orange"),
+          ] },
+          { width, height: 2 * radius + 82, layers: [dials.join("")] },
+        ],
+        drag: {
+          trained: ({ x }) => ({ trained: place(x, 64) }),
+          length: ({ x }) => ({ length: place(x, 160) }),
+        },
+        says: `${words} ${fastest < 0 ? "Every pair makes a full turn in training." :
+          `Pair ${fastest} is the fastest without a full turn in training.`} From one position
+          to the next, pair 0 turns by ${number(after[0], 2)} radians.`,
+      };
+    },
+  };
+
   // What all figures share: the state, the sliders, the hand that moves them.
 
   class Stage {
@@ -245,7 +668,8 @@
         },
       );
       const button = '<button type="button">Play</button>';
-      return (this.figure.plays ? button : "") + sliders.join("");
+      return `${this.figure.plays ? button : ""}
+        <div class="sliders">${sliders.join("")}</div>`;
     }
 
     // Change the state as the reader wants it.
@@ -392,16 +816,19 @@
     .heard { clip-path: inset(50%); height: 1px; margin: 0; overflow: hidden;
       position: absolute; white-space: nowrap; width: 1px; }
     .note { border-left: 3px solid var(--orange); margin: 0.6rem 0 0;
-      padding-left: 0.6rem; visibility: hidden; }
-    :host([played]) .note { visibility: visible; }
+      padding-left: 0.6rem; }
+    :host(:not([played])) .note { display: none; }
 
-    .pictures { display: flex; flex-wrap: wrap; margin-bottom: 0.5rem; }
+    .pictures { column-gap: 0; display: flex; flex-wrap: wrap;
+      justify-content: space-between; margin-bottom: 0.5rem; row-gap: 0.6rem; }
     svg { display: block; overflow: visible; touch-action: pan-y pinch-zoom;
       user-select: none; -webkit-user-select: none; }
-    svg text { fill: var(--ink); font-size: 12px; }
+    svg text { fill: var(--ink); font-size: 12px; paint-order: stroke;
+      stroke: var(--ground); stroke-width: 3px; }
     svg .middle { text-anchor: middle; }
     svg .end { text-anchor: end; }
     svg .soft { fill: var(--soft); }
+    svg :is(.on-dark, .on-light, .on-tab) { stroke: none; }
     svg .on-dark { fill: #fff; font-size: 11px; }
     svg .on-light { fill: #14171b; font-size: 11px; }
     .blue { --tone: var(--blue); }
@@ -413,8 +840,27 @@
     .leg { stroke-width: 4; }
     .hand { stroke-linecap: round; stroke-width: 2; }
     .tip { fill: var(--tone, var(--ink)); stroke: none; }
-    .frame { fill: none; stroke: var(--ink); stroke-width: 2; }
-    .tab { fill: var(--ink); }
+    .grid { stroke: var(--grid); }
+    .tick { stroke: var(--line); }
+    .dashed { stroke: var(--tone, var(--soft)); stroke-dasharray: 3 3; }
+    .mark { stroke: var(--soft); }
+    .curve { stroke-linejoin: round; stroke-width: 2.2; }
+    .thin { stroke-width: 1.3; }
+    .faint { stroke: var(--line); }
+    .dot { fill: var(--tone); }
+    .knob { fill: var(--ground); stroke: var(--tone); stroke-width: 3.5; }
+    .grip:hover .knob { fill: var(--tone); }
+    .between { fill: var(--line); opacity: 0.45; stroke: none; }
+    .met { fill: var(--blue); opacity: 0.35; stroke: none; }
+    .new { fill: var(--orange); opacity: 0.75; stroke: none; }
+    .step { stroke: var(--ink); stroke-width: 1.5; }
+    .arrow { stroke-width: 3.5; }
+    .bar { fill: var(--line); stroke-width: 8; }
+    svg .strong { font-weight: 600; }
+    svg .good { fill: var(--soft); }
+    .frame { fill: none; stroke: var(--tone, var(--ink)); stroke-width: 2; }
+    .halo { fill: none; stroke: var(--ground); stroke-width: 5; }
+    .tab { fill: var(--tone, var(--ink)); }
     svg .on-tab { fill: var(--ground); font-weight: 600; }
     .room { fill: transparent; }
     .grip, .area { cursor: grab; }
@@ -423,8 +869,9 @@
 
     .controls { align-items: end; display: flex; flex-wrap: wrap;
       gap: 0.35rem 1.6rem; }
-    label { column-gap: 0.6rem; display: grid; flex: 1 1 17rem;
-      grid-template-columns: 1fr auto; }
+    .sliders { display: grid; flex: 1 1 17rem; gap: 0.35rem 1.6rem;
+      grid-template-columns: repeat(auto-fit, minmax(min(100%, 14rem), 1fr)); }
+    label { column-gap: 0.6rem; display: grid; grid-template-columns: 1fr auto; }
     .value { color: var(--soft); font-variant-numeric: tabular-nums; }
     input { accent-color: var(--tone, var(--blue)); cursor: pointer;
       grid-column: 1 / -1; height: 1.75rem; margin: 0; width: 100%; }

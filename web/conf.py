@@ -15,7 +15,11 @@ myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 html_math_renderer = "mathml"
 html_theme = "sphinx_book_theme"
-html_static_path = ["static", "../workshop/templates/STIXTwoMath.woff"]
+html_static_path = [
+    "static",
+    "../posenc_play.js",
+    "../workshop/templates/STIXTwoMath.woff",
+]
 html_css_files = ["site.css"]
 html_js_files = [("site.js", {"defer": "defer"})]
 html_context = {"default_mode": "auto"}
@@ -75,6 +79,8 @@ def describe(app, pagename, templatename, context, doctree):
     """Tell the templates about a page; keep signs beside their formulas."""
     if doctree is None:
         return  # the page to search
+    if "<posenc-play" in context["body"]:
+        app.add_js_file("posenc_play.js", loading_method="defer")
     notebook = f"notebooks/{pagename}.ipynb"
     context["source_file"] = SOURCES.get(pagename, notebook)
     paragraph = next(iter(doctree.findall(nodes.paragraph)))

@@ -30,7 +30,7 @@ with urlopen("{}") as answer:
     archive = zipfile.ZipFile(io.BytesIO(answer.read()))
 for name in archive.namelist():
     path = Path(*Path(name).parts[1:])  # without the archive's own folder
-    if path.suffix == ".py":
+    if path.suffix in (".py", ".js"):
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(archive.read(name))"""
 
@@ -41,6 +41,8 @@ def sources_of(modules: Sequence[str]) -> list[Path]:
     for module in modules:
         found |= set(PROJECT.glob(f"{module}.py"))
         found |= set(PROJECT.glob(f"{module}/*.py"))
+    if PROJECT / "posenc_helpers.py" in found:
+        found.add(PROJECT / "posenc_play.js")  # which `play` reads
     return sorted(found)
 
 

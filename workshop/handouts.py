@@ -42,6 +42,7 @@ from series.chapters import (
 from series.listing import NOTEBOOKS, TITLE
 
 WORKSHOP = Path(__file__).resolve().parent
+PLAY_SCRIPT = WORKSHOP.parent / "posenc_play.js"
 KINDS = ("student", "instructor")
 WRITTEN = ".written.json"  # checksums of the notebooks that were written
 BROWSERS = ("chromium", "chromium-browser", "chrome", "msedge")
@@ -241,6 +242,14 @@ def _list_contents(cells: list[NotebookNode]) -> None:
     ]
 
 
+def _plays(cell: NotebookNode) -> bool:
+    """Whether a cell shows a figure to play with."""
+    return any(
+        "<posenc-play" in output.get("data", {}).get("text/html", "")
+        for output in cell.get("outputs", ())
+    )
+
+
 def _chapter_id(path: Path) -> str:
     return "notebook-" + re.sub(r"\W", "-", path.stem)
 
@@ -275,6 +284,8 @@ def page(
         "paper": paper,
         "chapters": chapters,
     }
+    if any(_plays(cell) for cell in cells):
+        handout["script"] = PLAY_SCRIPT.read_text("utf-8")
     exporter = HTMLExporter(
         template_name="templates",
         extra_template_basedirs=[str(WORKSHOP)],
