@@ -27,7 +27,7 @@ NAMING = ("# ", "def ", "class ")  # how a folded cell may begin
 PROMPTS = """() => [...document.querySelectorAll('.jp-CodeCell')].map(
     c => c.querySelector('.jp-InputPrompt')?.textContent.trim() ?? '')"""
 SIZES = """() => [...document.querySelectorAll('.jp-OutputArea-output img')]
-    .filter(i => !i.closest('.widget-interact'))
+    .filter(i => !i.closest('.widget-interact') && i.checkVisibility())
     .map(i => [i.clientWidth, i.naturalWidth, i.parentElement.clientWidth])"""
 # Outputs are drawn a moment after the kernel has sent them.
 SETTLED = """() => new Promise(settled => {

@@ -189,7 +189,7 @@ def test_copies_for_colab_bring_the_modules(small, tmp_path, monkeypatch):
     assert there in code
     monkeypatch.chdir(tmp_path)
     exec(code.replace(there, packed.as_uri()), {})
-    ours = [*ROOT.glob("posenc_*.py"), *ROOT.glob("posenc_*/*.py")]
+    ours = [*ROOT.glob("posenc_*.*"), *ROOT.glob("posenc_*/*.py")]
     assert len(ours) > 2
     for path in ours:
         brought = Path(path.relative_to(ROOT))
@@ -318,7 +318,7 @@ def project(tmp_path_factory) -> Path:
     parts += ("workshop",)
     for name in parts:
         shutil.copytree(ROOT / name, project / name, ignore=made)
-    for path in [ROOT / "README.md", *ROOT.glob("posenc_*.py")]:
+    for path in [ROOT / "README.md", *ROOT.glob("posenc_*.*")]:
         shutil.copy(path, project)
     run_build(project)
     return project
