@@ -385,15 +385,15 @@
 
       const half = width < 500 ? width : width / 2 - 8;
       const Y = scale([0, 96], [4, 196]);
-      const [left, right] = [66, half - 6];
-      const framed = (p, name, words, tone) => [
-        box(left, Y(p) - 4, right - left, 10, "halo"),
-        box(left, Y(p) - 4, right - left, 10, `frame ${tone}`),
+      const [left, right] = [66, half - 70];
+      const framed = (p, name, x, words, tone) => [
+        box(left, Y(p) - 1.5, right - left, 5, "halo"),
+        box(left, Y(p) - 1.5, right - left, 5, `frame ${tone}`),
         grip(
           name,
-          box(0, Y(p) - 20, left + 40, 44, "room"),
-          box(0, Y(p) - 10, 62, 22, `tab ${tone}`, 'rx="5"'),
-          text(31, Y(p) + 5.5, words, "middle on-tab"),
+          box(x, Y(p) - 20, 62, 44, "room"),
+          box(x, Y(p) - 10, 62, 22, `tab ${tone}`, 'rx="5"'),
+          text(x + 31, Y(p) + 5.5, words, "middle on-tab"),
         ),
       ];
       const rowAt = ({ y }) => Math.floor(Y.back(y));
@@ -410,8 +410,8 @@
             layers: [
               area("both", heatmap(96, left, 4, right - left, 192)),
               text((left + right) / 2, 211, "96 rows of 16", "middle soft"),
-              framed(later, "later", `p + k ${later}`, "orange"),
-              framed(position, "both", `p ${position}`, "blue"),
+              framed(later, "later", right + 4, `p + k: ${later}`, "orange"),
+              framed(position, "both", left - 66, `p: ${position}`, "blue"),
             ],
           },
           {
@@ -902,7 +902,7 @@
   function slider({ min, max, step = 1, power }) {
     const same = (value) => value;
     if (!power) return { min, max, step, at: same, value: same };
-    const at = (value) => Math.log(value) / Math.log(power);
+    const at = (value) => +(Math.log(value) / Math.log(power)).toFixed(9);
     const value = (place) => Number((power ** place).toPrecision(3));
     return { min: at(min), max: at(max), step, at, value };
   }
@@ -978,7 +978,7 @@
     .long { stroke-width: 8; }
     svg .strong { font-weight: 600; }
     .frame { fill: none; stroke: var(--tone, var(--ink)); stroke-width: 2; }
-    .halo { fill: none; stroke: var(--ground); stroke-width: 5; }
+    .halo { fill: none; stroke: var(--ground); stroke-width: 4; }
     .tab { fill: var(--tone, var(--ink)); }
     svg .on-tab { fill: var(--ground); font-weight: 600; }
     .room { fill: transparent; }
