@@ -263,10 +263,11 @@
     },
   };
 
-  // Four signals, and how far one position is from 99 others.
+  // Four signals, and how far one position is from 99 others, in units of the
+  // longest row of 1000 positions: 0.00999 for the index, 1 for hands.
 
   const SIGNALS = [
-    ["Index / 100 000", (k) => Math.abs(k) / 100_000],
+    ["Index / 100 000", (k) => Math.abs(k) / 999],
     ["One slow hand, frequency 0.001", (k) => distance(k, [0.001])],
     ["One fast hand, frequency", (k, frequency) => distance(k, [frequency])],
     ["Eight hands, a row of 16 columns", (k) => distance(k, HANDS)],
@@ -276,7 +277,7 @@
   figures.apart = {
     ask: `Drag the marked position. In which of the four signals do other
       positions come closer to it than the dashed line, a tenth of the length
-      of a row?`,
+      of the longest row?`,
     note: `By index and by the slow hand, neighbors are nearly equal. The fast
       hand tells neighbors apart, but it comes back. Try other frequencies: a
       hundred tips do not fit on one circle a tenth apart, so some positions

@@ -218,7 +218,7 @@ def test_apart_shows_the_nearest_and_how_many_are_too_close(page, frequency):
     at = np.arange(100)
     rows = position_encoding(100, 16) / np.sqrt(8)
     signals = [
-        at[:, np.newaxis] / 100_000,
+        at[:, np.newaxis] / 999,  # the longest row of 1000 positions
         np.stack([np.sin(0.001 * at), np.cos(0.001 * at)], axis=1),
         np.stack([np.sin(frequency * at), np.cos(frequency * at)], axis=1),
         rows,
