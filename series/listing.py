@@ -60,8 +60,9 @@ def _read() -> dict:
 
 
 TITLE: str = _read()["title"]
-PARTS: list[str] = _read()["parts"]
-NOTEBOOKS = read_list()
+PARTS: dict[str, str] = _read()["parts"]
+# Notebook 00 is being written: it is listed before it is there.
+NOTEBOOKS = [each for each in read_list() if each.path.exists()]
 
 
 # Tables.
@@ -74,13 +75,14 @@ def tables(listed: Sequence[Listed], folder: str = "") -> str:
         listed: The notebooks.
         folder: What stands before the name of a file in its link.
     """
+    head = "| notebook | the question it answers | minutes | TensorFlow |"
     lines = []
-    for part in PARTS:
-        lines += [f"{part} | question | minutes | TensorFlow", "-|-|-|-"]
+    for part, about in PARTS.items():
+        lines += [f"**{part}.** {about}", "", head, "|---|---|---|---|"]
         lines += [
-            f"[{each.number} {each.title}]({folder}{each.file})"
+            f"| [{each.number} {each.title}]({folder}{each.file})"
             f" | {each.question} | {each.minutes}"
-            f" | {'yes' if each.tensorflow else ''}".rstrip()
+            f" | {'yes' if each.tensorflow else 'no'} |"
             for each in listed
             if each.part == part
         ]
