@@ -55,10 +55,10 @@ def angular_frequencies(
         ValueError: If `d_model` is below 1 or above 2**31, or
             `max_wavelength` is not a finite number of at least 1.
     """
-    _check_size("d_model", d_model, 1)
+    check_size("d_model", d_model, 1)
     if d_model > MAX_ENTRIES:
         raise ValueError(f"d_model must be at most 2**31, not {d_model}")
-    _check_max_wavelength(max_wavelength)
+    check_max_wavelength(max_wavelength)
     powers = -np.arange(0, d_model, 2) / d_model
     with np.errstate(under="ignore"):  # the slowest may be hardly a number
         return float(max_wavelength) ** powers
@@ -176,14 +176,16 @@ def rotate(
 # What the formulas accept.
 
 
-def _check_size(name: str, value: object, minimum: int) -> None:
+def check_size(name: str, value: object, minimum: int) -> None:
+    """Raise an error unless the value is an integer, and large enough."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be an integer, not {value!r}")
     if value < minimum:
         raise ValueError(f"{name} must be at least {minimum}, not {value}")
 
 
-def _check_max_wavelength(value: object) -> None:
+def check_max_wavelength(value: object) -> None:
+    """Raise an error unless the value is a finite number of at least 1."""
     try:
         is_number = isinstance(value, Real) and not isinstance(value, bool)
         fits = is_number and 1 <= float(value) < math.inf
@@ -276,7 +278,7 @@ def position_encoding(
     # None comes first: NumPy takes it for float64.
     if dtype is None or dtype not in (np.dtype("f4"), np.dtype("f8")):
         raise ValueError(f"dtype must be float32 or float64, not {dtype!r}")
-    _check_max_wavelength(max_wavelength)
+    check_max_wavelength(max_wavelength)
     encoding = np.empty((seq_len, d_model), dtype)
     frequencies = angular_frequencies(d_model, max_wavelength)
     with np.errstate(under="ignore"):  # what is too small to store is 0
@@ -287,9 +289,9 @@ def position_encoding(
 
 
 def _check_table(seq_len: int, d_model: int, start_index: int) -> None:
-    _check_size("seq_len", seq_len, 0)
-    _check_size("start_index", start_index, 0)
-    _check_size("d_model", d_model, 1)
+    check_size("seq_len", seq_len, 0)
+    check_size("start_index", start_index, 0)
+    check_size("d_model", d_model, 1)
     entries = max(1, int(seq_len)) * int(d_model)
     if entries > MAX_ENTRIES:
         raise ValueError(

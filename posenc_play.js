@@ -21,7 +21,10 @@
   const angularFrequencies = (dModel, maxWavelength = 10_000) =>
     range(dModel / 2).map((i) => maxWavelength ** ((-2 * i) / dModel));
   const rowOf = (position, frequencies) =>
-    frequencies.flatMap((w) => [Math.sin(position * w), Math.cos(position * w)]);
+    frequencies.flatMap((w) => [
+      Math.sin(position * w),
+      Math.cos(position * w),
+    ]);
   // Of two rows, by their offset: the cosine of the angle between them, and how
   // far apart they are in row lengths.
   const similarity = (offset, frequencies) =>
@@ -34,21 +37,30 @@
 
   const halfTurn = (angle) => angle - TURN * Math.round(angle / TURN);
   const clamp = (low, value, high) => Math.min(high, Math.max(low, value));
+  const formats = range(6).map((digits) => {
+    const fixed = {
+      minimumFractionDigits: digits,
+      maximumFractionDigits: digits,
+    };
+    const plain = { useGrouping: "min2", signDisplay: "negative" };
+    return new Intl.NumberFormat("en", { ...fixed, ...plain });
+  });
   const number = (value, digits = 0) =>
-    (Math.abs(value) < 0.5 * 10 ** -digits ? 0 : value)
-      .toFixed(digits)
-      .replace("-", "\u2212")
-      .replace(/\B(?=(\d{3})+$)/, (_, end, at, all) =>
-        all.length > 4 && !all.includes(".") ? "\u00a0" : "",
-      );
+    formats[digits]
+      .format(value)
+      .replaceAll(",", "\u00a0")
+      .replace("-", "\u2212");
   const brief = (value) =>
     value < 1000 ? number(value) : `${number(value / 1000)}k`;
 
   // Markup of SVG. `tone` is the class that colors a thing.
 
+  const all = (...markup) => markup.flat(Infinity).join("");
   const px = (value) => +value.toFixed(2);
-  const line = (points, tone) =>
+  const path = (points, tone) =>
     `<path class="${tone}" d="M${points.map((p) => p.map(px)).join("L")}"/>`;
+  const line = (x1, y1, x2, y2, tone) =>
+    `<path class="${tone}" d="M${px(x1)},${px(y1)}L${px(x2)},${px(y2)}"/>`;
   const circle = (x, y, radius, tone) =>
     `<circle class="${tone}" cx="${px(x)}" cy="${px(y)}" r="${px(radius)}"/>`;
   const box = (x, y, width, height, tone, more = "") =>
@@ -57,55 +69,58 @@
   const text = (x, y, words, tone = "") =>
     `<text class="${tone}" x="${px(x)}" y="${px(y)}">${words}</text>`;
   // What can be dragged: a grip is held by a finger, an area lets it scroll.
-  const grip = (name, inside) =>
-    `<g class="grip" data-drag="${name}">${inside}</g>`;
-  const area = (name, inside) =>
-    `<g class="area" data-drag="${name}">${inside}</g>`;
+  const grip = (name, ...inside) =>
+    `<g class="grip" data-drag="${name}">${all(inside)}</g>`;
+  const area = (name, ...inside) =>
+    `<g class="area" data-drag="${name}">${all(inside)}</g>`;
 
   // Numbers to pixels, and back.
   function scale([from, to], [start, end]) {
     const pixels = (v) => start + ((v - from) / (to - from)) * (end - start);
     const back = (p) => from + ((p - start) / (end - start)) * (to - from);
-    return Object.assign(pixels, { start, end, back });
+    const middle = (start + end) / 2;
+    return Object.assign(pixels, { start, end, middle, back });
   }
 
-  function axes(X, Y, { xTicks, xLabel, yTicks, digits = 0, title = "" }) {
-    const across = yTicks.map((v) =>
-      line([[X.start, Y(v)], [X.end, Y(v)]], "grid") +
-      text(X.start - 8, Y(v) + 4, number(v, digits), "end soft"));
-    const along = xTicks.map((v) =>
-      line([[X(v), Y.start], [X(v), Y.start + 4]], "tick") +
-      text(X(v), Y.start + 18, number(v), "middle soft"));
-    return across.join("") + along.join("") +
-      line([[X.start, Y.start], [X.end, Y.start]], "tick") +
-      text((X.start + X.end) / 2, Y.start + 36, xLabel, "middle soft") +
-      text(X.start, 12, title);
-  }
+  const axes = (X, Y, { xTicks, xLabel, yTicks, title = "" }) => [
+    yTicks.map((v) => line(X.start, Y(v), X.end, Y(v), "grid")),
+    yTicks.map((v) => text(X.start - 8, Y(v) + 4, number(v), "end soft")),
+    line(X.start, Y.start, X.end, Y.start, "tick"),
+    xTicks.map((v) => line(X(v), Y.start, X(v), Y.start + 4, "tick")),
+    xTicks.map((v) => text(X(v), Y.start + 18, number(v), "middle soft")),
+    text(X.middle, Y.start + 36, xLabel, "middle soft"),
+    text(X.start, 12, title),
+  ];
+  const curve = (X, Y, xs, valueAt, tone) =>
+    path(
+      xs.map((x) => [X(x), Y(valueAt(x))]),
+      tone,
+    );
 
   // Clock hands, and the heatmap of their sines and cosines.
 
-  const tipOf = (dial, angle, part = 1) => [
-    dial.x + part * dial.radius * Math.cos(angle),
-    dial.y - part * dial.radius * Math.sin(angle),
+  const tipOf = ({ x, y, radius }, angle) => [
+    x + radius * Math.cos(angle),
+    y - radius * Math.sin(angle),
   ];
-  const hand = (dial, angle, tone = "hand") =>
-    line([[dial.x, dial.y], tipOf(dial, angle)], tone) +
-    circle(...tipOf(dial, angle), 3.5, `tip ${tone}`);
-
+  const hand = (dial, angle, tone = "") => [
+    line(dial.x, dial.y, ...tipOf(dial, angle), `hand ${tone}`),
+    circle(...tipOf(dial, angle), 3.5, `tip ${tone}`),
+  ];
+  function sector(dial, start, angle, tone) {
+    const arc = range(33).map((i) => tipOf(dial, start + (i / 32) * angle));
+    return path([[dial.x, dial.y], ...arc], tone);
+  }
   const knob = (x, y, tone) =>
     circle(x, y, 22, "room") + circle(x, y, 8, `knob ${tone}`);
-  function sector(dial, from, to, tone) {
-    const arc = range(33).map((i) => tipOf(dial, from + ((to - from) * i) / 32));
-    return line([[dial.x, dial.y], ...arc, [dial.x, dial.y]], tone);
-  }
 
-  // Whoever drags a hand turns it, from wherever it is taken.
-  function turned(dial, frequency, place, drag) {
+  // By how many radians a drag has turned a hand, wherever it took hold.
+  function turned(dial, place, drag) {
     const angle = Math.atan2(dial.y - place.y, place.x - dial.x);
-    const by = angle - (drag.angle ?? angle);
+    drag.turned ??= 0;
+    drag.turned += halfTurn(angle - (drag.angle ?? angle));
     drag.angle = angle;
-    drag.turned = (drag.turned ?? 0) + halfTurn(by);
-    return drag.turned / frequency;
+    return drag.turned;
   }
 
   // Blue, white and red, as in `plot_matrix`.
@@ -121,11 +136,11 @@
     );
     return `rgb(${mixed})`;
   }
-  function heatmap(rows, x, y, width, height) {
+  function heatmap(count, x, y, width, height) {
     const canvas = document.createElement("canvas");
-    [canvas.width, canvas.height] = [rows[0].length, rows.length];
+    [canvas.width, canvas.height] = [ROWS[0].length, count];
     const pen = canvas.getContext("2d");
-    rows.forEach((row, p) =>
+    ROWS.slice(0, count).forEach((row, p) =>
       row.forEach((value, column) => {
         pen.fillStyle = color(value);
         pen.fillRect(column, p, 1, 1);
@@ -137,15 +152,15 @@
   }
 
   const figures = {};
-  const BASE = {
+  const MAX_WAVELENGTH = {
     ...{ label: "Maximum wavelength", start: 10_000, min: 100, max: 1e6 },
     ...{ power: 10, step: 0.25 },
   };
 
-  // One row of the encoding: eight clock hands, read twice each.
+  // One row of the encoding: eight clock hands, each read twice.
 
   const HANDS = angularFrequencies(16);
-  const ROWS = range(64).map((position) => rowOf(position, HANDS));
+  const ROWS = range(96).map((position) => rowOf(position, HANDS));
 
   figures.hands = {
     ask: `Drag the framed row through the matrix, or turn one of the fast hands
@@ -162,231 +177,261 @@
     draw({ position }, width) {
       const wide = width > 540;
       const [left, cell] = [46, (width - 50) / 16];
+      const right = left + 16 * cell;
       const radius = Math.min(0.84 * cell, 34);
-      const dials = HANDS.map((_, i) => (
-        { x: left + (2 * i + 1) * cell, y: 24 + radius, radius }
-      ));
-      const strip = 48 + 2 * radius;
+      const strip = 48 + 2 * radius; // the row, enlarged
       const top = strip + 44;
       const Y = scale([0, 64], [top, top + 256]);
 
+      const dialOf = (i) => {
+        return { x: left + (2 * i + 1) * cell, y: 24 + radius, radius };
+      };
       const clocks = HANDS.map((w, i) => {
-        const { x, y } = dials[i];
-        const angle = position * w;
-        const [tipX, tipY] = tipOf(dials[i], angle);
-        const wavelength = TURN / w;
-        const shown = wide ? number(wavelength, i ? 0 : 1) : brief(wavelength);
-        const drawn =
-          circle(x, y, radius, "dial") +
-          line([[x, y], [tipX, y]], "leg orange") +
-          line([[tipX, y], [tipX, tipY]], "leg blue") +
-          hand(dials[i], angle);
+        const { x, y } = dialOf(i);
+        const [tipX, tipY] = tipOf(dialOf(i), position * w);
+        const period = wide ? number(TURN / w, i ? 0 : 1) : brief(TURN / w);
+        const clock = [
+          circle(x, y, radius, "dial"),
+          line(x, y, tipX, y, "leg orange"),
+          line(tipX, y, tipX, tipY, "leg blue"),
+          hand(dialOf(i), position * w),
+        ];
         // A slow hand would run through all positions at a touch.
         const isFast = 64 * w > 1;
-        return text(x, 12, shown, "middle soft") +
-          (isFast ? grip(i, drawn + circle(x, y, radius + 4, "room")) : drawn);
+        const room = circle(x, y, radius + 4, "room");
+        return [
+          text(x, 12, period, "middle soft"),
+          isFast ? grip(i, clock, room) : clock,
+        ];
       });
-      const row = ROWS[position].map((value, column) => {
-        const x = left + column * cell;
-        const name = column % 2 ? ["cos", "c", "orange"] : ["sin", "s", "blue"];
-        const tone = Math.abs(value) > 0.55 ? "on-dark" : "on-light";
-        return box(x, strip, cell, 26, "", `fill="${color(value)}"`) +
-          text(x + cell / 2, strip - 6, name[wide ? 0 : 1], `middle ${name[2]}`) +
-          (wide ? text(x + cell / 2, strip + 17.5, number(value, 2), `middle ${tone}`) : "");
+      const names = wide ? ["sin", "cos"] : ["s", "c"];
+      const cells = ROWS[position].map((value, column) => {
+        const x = left + (column + 0.5) * cell;
+        const tone = column % 2 ? "orange" : "blue";
+        const ink = Math.abs(value) > 0.55 ? "on-dark" : "on-light";
+        const fill = `fill="${color(value)}"`;
+        return [
+          box(x - cell / 2, strip, cell, 26, "", fill),
+          text(x, strip - 6, names[column % 2], `middle ${tone}`),
+          wide ? text(x, strip + 17.5, number(value, 2), `middle ${ink}`) : "",
+        ];
       });
-      const [from, to] = [Y(position), Y(position + 1)];
-      const [x0, x1] = [left, left + 16 * cell];
-      const frame =
-        line([[x0, strip + 26], [x0, to], [x1, to], [x1, strip + 26]], "frame") +
-        line([[x0, from], [x1, from]], "frame") +
-        box(x0, strip, x1 - x0, 26, "frame");
-      const labels = [0, 16, 32, 48, 63].map((p) =>
-        Math.abs(p - position) < 6 ? "" : text(left - 10, Y(p + 0.5) + 4, p, "end soft"),
-      );
-      const tab = grip(
-        "row",
-        box(0, from - 20, left + 40, 44, "room") +
-          box(6, from - 9, 34, 22, "tab", 'rx="5"') +
-          text(23, from + 6.5, position, "middle on-tab"),
-      );
+      const labels = [0, 16, 32, 48, 63]
+        .filter((p) => Math.abs(p - position) > 5)
+        .map((p) => text(left - 10, Y(p + 0.5) + 4, p, "end soft"));
+      const [y0, y1] = [Y(position), Y(position + 1)];
+      const heading = wide
+        ? text(0, 12, "wave-", "soft") + text(0, 25, "length", "soft")
+        : text(left - 10, 12, "λ", "end soft");
       const turns = (i, digits) => number((position * HANDS[i]) / TURN, digits);
-      const toRow = ({ y }) => ({ position: clamp(0, Math.floor(Y.back(y)), 63) });
       return {
         pictures: [
           {
-            width,
-            height: top + 282,
+            ...{ width, height: top + 282 },
             layers: [
-              (wide
-                ? text(0, 12, "wave-", "soft") + text(0, 25, "length", "soft")
-                : text(left - 10, 12, "λ", "end soft")) + clocks.join(""),
-              row.join(""),
-              area("row", heatmap(ROWS, left, top, 16 * cell, 256)),
-              text(left + 8 * cell, top + 276, "16 columns, two for each hand", "middle soft"),
-              labels.join("") + frame + tab,
+              [heading, clocks],
+              cells,
+              area("row", heatmap(64, left, top, right - left, 256)),
+              [
+                text(left + 8 * cell, top + 276, "16 columns", "middle soft"),
+                labels,
+                box(left, strip, right - left, 26, "frame"),
+                line(left, strip + 26, left, y1, "frame"),
+                line(right, strip + 26, right, y1, "frame"),
+                box(left, y0 - 1, right - left, y1 - y0 + 2, "frame"),
+              ],
+              grip(
+                "row",
+                box(0, y0 - 20, left + 40, 44, "room"),
+                box(6, y0 - 9, 34, 22, "tab", 'rx="5"'),
+                text(23, y0 + 6.5, position, "middle on-tab"),
+              ),
             ],
           },
         ],
         drag: {
-          row: toRow,
+          row: ({ y }) => ({ position: clamp(0, Math.floor(Y.back(y)), 63) }),
           ...HANDS.map((w, i) => (place, drag) => {
             drag.from ??= position;
-            const moved = drag.from + turned(dials[i], w, place, drag);
+            const moved = drag.from + turned(dialOf(i), place, drag) / w;
             return { position: clamp(0, Math.round(moved), 63) };
           }),
         },
-        says: `Position ${position}: the first hand has made ${turns(0, 1)} turns,
-          the fourth ${turns(3, 2)}, the last ${turns(7, 4)}.`,
+        says: `Position ${position}: the first hand has made ${turns(0, 1)}
+          turns, the fourth ${turns(3, 2)}, the last ${turns(7, 4)}.`,
       };
     },
   };
 
-  // Four signals, and how far one position is from a hundred others.
+  // Four signals, and how far one position is from 99 others, in units of the
+  // longest row of 1000 positions: 0.00999 for the index, 1 for hands.
 
-  const SIGNALS = {
-    "Index / 100 000": () => (k) => Math.abs(k) / 100_000,
-    "One slow hand, frequency 0.001": () => (k) => distance(k, [0.001]),
-    "One fast hand, frequency": ({ frequency }) => (k) => distance(k, [frequency]),
-    "Eight hands, as in a row of 16 columns": () => (k) => distance(k, HANDS),
-  };
+  const SIGNALS = [
+    ["Index / 100 000", (k) => Math.abs(k) / 999],
+    ["One slow hand, frequency 0.001", (k) => distance(k, [0.001])],
+    ["One fast hand, frequency", (k, frequency) => distance(k, [frequency])],
+    ["Eight hands, a row of 16 columns", (k) => distance(k, HANDS)],
+  ];
   const CLEAR = 0.1; // of the longest row
 
   figures.apart = {
     ask: `Drag the marked position. In which of the four signals do other
       positions come closer to it than the dashed line, a tenth of the length
-      of a row?`,
+      of the longest row?`,
     note: `By index and by the slow hand, neighbors are nearly equal. The fast
       hand tells neighbors apart, but it comes back. Try other frequencies: a
       hundred tips do not fit on one circle a tenth apart, so some positions
       are always too close. Eight hands manage both, because they are never all
       back at once.`,
     settings: {
-      position: { label: "Marked position", start: 20, min: 0, max: 99, tone: "blue" },
+      position: {
+        ...{ label: "Marked position", start: 20, min: 0, max: 99 },
+        tone: "blue",
+      },
       frequency: {
-        ...{ label: "Frequency of the fast hand", start: 1, min: 0.05, max: 3.1 },
-        ...{ step: 0.01, show: (frequency) => number(frequency, 2) },
+        ...{ label: "Frequency of the fast hand", start: 1 },
+        ...{ min: 0.05, max: 3.1, step: 0.01 },
+        show: (frequency) => number(frequency, 2),
       },
     },
     draw({ position, frequency }, width) {
-      const others = range(100).filter((q) => q !== position);
+      const others = range(100).filter((p) => p !== position);
       const X = scale([0, 99], [34, width - 12]);
-      const height = 88;
-      const found = [];
-      const strips = Object.entries(SIGNALS).map(([title, signal], i) => {
-        const far = signal({ frequency });
-        const Y = scale([0, 1], [i * height + 84, i * height + 26]);
-        const close = others.filter((q) => far(q - position) < CLEAR);
-        found.push(Math.min(...others.map((q) => far(q - position))));
-        const words = i === 2 ? `${title} ${number(frequency, 2)}` : title;
-        const verdict = close.length ? `${close.length} too close` : "all clear";
-        return text(34, Y.end - 10, words) +
-          text(width - 12, Y.end - 10, verdict, `end ${close.length ? "orange" : "good"}`) +
-          [0, 1].map((v) =>
-            line([[X.start, Y(v)], [X.end, Y(v)]], "grid") +
-            text(26, Y(v) + 4, v ? "≥ 1" : "0", "end soft")).join("") +
-          line([[X.start, Y(CLEAR)], [X.end, Y(CLEAR)]], "dashed") +
-          others.map((q) => {
-            const y = Y(Math.min(far(q - position), 1));
-            const tone = close.includes(q) ? "orange" : "blue";
-            return circle(X(q), y, width < 500 ? 1.6 : 2.4, `dot ${tone}`);
-          }).join("");
-      });
-      const floor = 4 * height + 4;
-      const ticks = range(5, 0, 25).map((p) => Math.min(p, 99));
       const marked = X(position);
-      const drag = ({ x }) => ({ position: clamp(0, Math.round(X.back(x)), 99) });
+      const nearest = [];
+      const strips = SIGNALS.map(([title, signal], i) => {
+        const Y = scale([0, 1], [88 * i + 84, 88 * i + 26]);
+        const far = (p) => signal(p - position, frequency);
+        nearest[i] = Math.min(...others.map(far));
+        const close = others.filter((p) => far(p) < CLEAR).length;
+        return [
+          text(X.start, Y.end - 10, i === 2 ? `${title} ${frequency}` : title),
+          close
+            ? text(X.end, Y.end - 10, `${close} too close`, "end orange")
+            : text(X.end, Y.end - 10, "all clear", "end soft"),
+          text(X.start - 8, Y(0) + 4, "0", "end soft"),
+          text(X.start - 8, Y(1) + 4, "≥ 1", "end soft"),
+          line(X.start, Y(0), X.end, Y(0), "grid"),
+          line(X.start, Y(1), X.end, Y(1), "grid"),
+          line(X.start, Y(CLEAR), X.end, Y(CLEAR), "dashed"),
+          others.map((p) => {
+            const tone = far(p) < CLEAR ? "dot orange" : "dot blue";
+            const y = Y(Math.min(far(p), 1));
+            return circle(X(p), y, width < 500 ? 1.6 : 2.4, tone);
+          }),
+        ];
+      });
+      const floor = 356;
+      const ticks = [0, 25, 50, 75, 99]
+        .filter((p) => Math.abs(p - position) > 5)
+        .map((p) => text(X(p), floor + 20, p, "middle soft"));
       return {
         pictures: [
           {
-            width,
-            height: floor + 42,
+            ...{ width, height: floor + 42 },
             layers: [
-              area("position", box(X.start, 0, X.end - X.start, floor, "room")),
-              line([[marked, 12], [marked, floor - 4]], "mark"),
-              strips.join(""),
-              ticks.map((p) => Math.abs(p - position) < 6 ? "" : text(X(p), floor + 20, p, "middle soft")).join("") +
-                text((X.start + X.end) / 2, floor + 36, "Position", "middle soft"),
-              grip("position", knob(marked, floor - 4, "blue") +
-                text(marked, floor + 20, position, "middle strong")),
+              area("mark", box(X.start, 0, X.end - X.start, floor, "room")),
+              line(marked, 12, marked, floor - 4, "mark"),
+              strips,
+              [ticks, text(X.middle, floor + 36, "Position", "middle soft")],
+              grip(
+                "mark",
+                knob(marked, floor - 4, "blue"),
+                text(marked, floor + 20, position, "middle strong"),
+              ),
             ],
           },
         ],
-        drag: { position: drag },
-        says: `Nearest to position ${position}: ${number(found[0], 5)} away by index,
-          ${number(found[1], 3)} by the slow hand, ${number(found[2], 3)} by the fast
-          hand, ${number(found[3], 2)} by eight hands.`,
+        drag: {
+          mark: ({ x }) => ({ position: clamp(0, Math.round(X.back(x)), 99) }),
+        },
+        says: `The position nearest to ${position} is ${number(nearest[0], 5)}
+          away by index, ${number(nearest[1], 3)} by the slow hand,
+          ${number(nearest[2], 3)} by the fast hand, and
+          ${number(nearest[3], 2)} by eight hands.`,
       };
     },
   };
 
-  // A row and the row k positions later, hand and ghost.
-
-  const MORE_ROWS = range(96).map((position) => rowOf(position, HANDS));
+  // Position p and position p + k: two rows, and two hands on each dial.
 
   figures.pair = {
-    ask: `Drag the blue row, which takes the orange one along. Then drag the orange
-      row alone. When does the dot product of the two rows change?`,
-    note: `While both rows move, every hand turns, and yet the angle between a blue
-      hand and its orange one stays. So does the dot product, which depends on the
-      offset alone.`,
+    ask: `Drag the blue row, which takes the orange one along. Then drag the
+      orange row alone. When does the dot product of the two rows change?`,
+    note: `While both rows move, every hand turns, and yet the angle between a
+      blue hand and its orange one stays. So does the dot product, which
+      depends on the offset alone.`,
     settings: {
-      position: { label: "Position, p", start: 7, min: 0, max: 63, tone: "blue" },
-      offset: { label: "Offset, k", start: 3, min: 0, max: 32, tone: "orange" },
+      position: {
+        ...{ label: "Position, p", start: 7, min: 0, max: 63, tone: "blue" },
+      },
+      offset: {
+        ...{ label: "Offset, k", start: 3, min: 0, max: 32, tone: "orange" },
+      },
     },
     plays: "position",
     draw({ position, offset }, width) {
       const later = position + offset;
-      const cell = width / 8;
+      const cell = width / HANDS.length;
       const radius = Math.min(0.42 * cell, 34);
       const clocks = HANDS.map((w, i) => {
         const dial = { x: (i + 0.5) * cell, y: 6 + radius, radius };
-        return sector(dial, position * w, position * w + halfTurn(offset * w), "between") +
-          circle(dial.x, dial.y, radius, "dial") +
-          hand(dial, later * w, "hand orange") + hand(dial, position * w, "hand blue");
+        return [
+          sector(dial, position * w, halfTurn(offset * w), "between"),
+          circle(dial.x, dial.y, radius, "dial"),
+          hand(dial, later * w, "orange"),
+          hand(dial, position * w, "blue"),
+        ];
       });
 
       const half = width < 500 ? width : width / 2 - 8;
       const Y = scale([0, 96], [4, 196]);
-      const [x0, x1] = [66, half - 6];
-      const row = (p, name, words, tone) =>
-        box(x0, Y(p) - 2, x1 - x0, 6, "halo") +
-        box(x0, Y(p) - 2, x1 - x0, 6, `frame ${tone}`) +
+      const [left, right] = [66, half - 70];
+      const framed = (p, name, x, words, tone) => [
+        box(left, Y(p) - 1.5, right - left, 5, "halo"),
+        box(left, Y(p) - 1.5, right - left, 5, `frame ${tone}`),
         grip(
           name,
-          box(0, Y(p) - 20, x0 + 40, 44, "room") +
-            box(0, Y(p) - 10, 62, 22, `tab ${tone}`, 'rx="5"') +
-            text(31, Y(p) + 5.5, words, "middle on-tab"),
-        );
-      const toRow = ({ y }) => Math.floor(Y.back(y));
-      const both = (place) => ({ position: clamp(0, toRow(place), 63) });
+          box(x, Y(p) - 20, 62, 44, "room"),
+          box(x, Y(p) - 10, 62, 22, `tab ${tone}`, 'rx="5"'),
+          text(x + 31, Y(p) + 5.5, words, "middle on-tab"),
+        ),
+      ];
+      const rowAt = ({ y }) => Math.floor(Y.back(y));
 
       const K = scale([0, 32], [34, half - 12]);
       const V = scale([0, 8], [172, 22]);
-      const product = (k) => 8 * similarity(k, HANDS);
-      const dot = [K(offset), V(product(offset))];
+      const product = (k) => HANDS.length * similarity(k, HANDS);
+      const [x, y] = [K(offset), V(product(offset))];
       return {
         pictures: [
-          { width, height: 2 * radius + 24, layers: [
-            clocks.join(""),
-          ] },
-          { width: half, height: 214, layers: [
-            area("both", heatmap(MORE_ROWS, x0, 4, x1 - x0, 192)),
-            row(later, "later", `p + k ${later}`, "orange") + row(position, "both", `p ${position}`, "blue"),
-            text((x0 + x1) / 2, 211, "96 rows of 16 columns", "middle soft"),
-          ] },
-          { width: half, height: 214, layers: [
-            axes(K, V, {
-              ...{ xTicks: range(5, 0, 8), xLabel: "Offset, k" },
-              ...{ yTicks: [0, 4, 8], title: "Dot product of the two rows" },
-            }),
-            line(range(129, 0, 0.25).map((k) => [K(k), V(product(k))]), "curve"),
-            line([[dot[0], V.start], dot, [K.start, dot[1]]], "dashed"),
-            grip("offset", knob(...dot, "orange")),
-          ] },
+          { width, height: 2 * radius + 12, layers: [clocks] },
+          {
+            ...{ width: half, height: 214 },
+            layers: [
+              area("both", heatmap(96, left, 4, right - left, 192)),
+              text((left + right) / 2, 211, "96 rows of 16", "middle soft"),
+              framed(later, "later", right + 4, `p + k: ${later}`, "orange"),
+              framed(position, "both", left - 66, `p: ${position}`, "blue"),
+            ],
+          },
+          {
+            ...{ width: half, height: 214 },
+            layers: [
+              axes(K, V, {
+                ...{ xTicks: [0, 8, 16, 24, 32], xLabel: "Offset, k" },
+                ...{ yTicks: [0, 4, 8], title: "Dot product of the two rows" },
+              }),
+              curve(K, V, range(129, 0, 0.25), product, "curve"),
+              line(x, y, x, V.start, "dashed"),
+              line(K.start, y, x, y, "dashed"),
+              grip("offset", knob(x, y, "orange")),
+            ],
+          },
         ],
         drag: {
-          both,
-          later: (place) => ({ offset: clamp(0, toRow(place) - position, 32) }),
+          both: (place) => ({ position: clamp(0, rowAt(place), 63) }),
+          later: (place) => ({ offset: clamp(0, rowAt(place) - position, 32) }),
           offset: ({ x }) => ({ offset: clamp(0, Math.round(K.back(x)), 32) }),
         },
         says: `The dot product of rows ${position} and ${later} is
@@ -398,104 +443,124 @@
   // How alike one position is to all others.
 
   figures.alike = {
-    ask: `Drag the marked position to the left and to the right. What happens to the
-      shape of its curve? Then change the number of columns.`,
+    ask: `Drag the marked position to the left and to the right. What happens to
+      the shape of its curve? Then change the number of columns.`,
     note: `The lower curve stays as it is, and its blue part slides along: the
-      similarity of two positions depends on their offset alone. Columns and
-      maximum wavelength do change its shape.`,
+      similarity of two positions depends on their offset alone. The number of
+      columns and the maximum wavelength do change its shape.`,
     settings: {
-      position: { label: "Marked position", start: 40, min: 0, max: 127, tone: "blue" },
-      d_model: { label: "Columns, d", start: 64, min: 4, max: 512, power: 2 },
-      max_wavelength: BASE,
+      position: {
+        ...{ label: "Marked position", start: 40, min: 0, max: 127 },
+        tone: "blue",
+      },
+      d_model: { label: "Columns", start: 64, min: 4, max: 512, power: 2 },
+      max_wavelength: MAX_WAVELENGTH,
     },
     draw({ position, d_model, max_wavelength }, width) {
       const frequencies = angularFrequencies(d_model, max_wavelength);
-      const curve = range(128).map((k) => similarity(k, frequencies));
-      const at = (q) => curve[Math.abs(q - position)];
-      const ends = [38, width - 12];
-      const ticks = { yTicks: [-1, 0, 1] };
-      const chart = (X, Y, from, to, tone) =>
-        line(range(to - from + 1, from).map((q) => [X(q), Y(at(q + position))]), tone);
+      const similar = (k) => similarity(k, frequencies);
+      const product = (k) => number((d_model / 2) * similar(k), 2);
 
-      const Q = scale([0, 127], ends);
+      const P = scale([0, 127], [38, width - 12]);
       const U = scale([-1, 1], [176, 30]);
-      const K = scale([-127, 127], ends);
+      const to = (p) => similar(p - position);
+      const K = scale([-127, 127], [38, width - 12]);
       const L = scale([-1, 1], [126, 14]);
-      const points = range(128).map((q) => [Q(q), U(at(q))]);
-      const move = ({ x }) => ({ position: clamp(0, Math.round(Q.back(x)), 127) });
-      const half = d_model / 2;
-      const product = (k) => number(half * curve[k], 2);
+      const [marked, top] = [P(position), U(1)];
       return {
         pictures: [
-          { width, height: 220, layers: [
-            area("position", box(Q.start, 0, Q.end - Q.start, 176, "room")),
-            axes(Q, U, { ...ticks, xTicks: [...range(4, 0, 32), 127],
-              xLabel: "Position", title: "Similarity to the marked position" }),
-            line([[Q(position), U.start], [Q(position), U(1)]], "mark") +
-              line(points, "curve blue") +
-              points.map(([x, y]) => circle(x, y, width < 500 ? 1.3 : 2, "dot blue")).join(""),
-            grip("position", knob(Q(position), U(1), "blue")),
-          ] },
-          { width, height: 166, layers: [
-            axes(K, L, { ...ticks, xTicks: range(5, -128, 64).map((k) => clamp(-127, k, 127)),
-              xLabel: "Offset from the marked position" }),
-            chart(K, L, -127, 127, "curve faint") + chart(K, L, -position, 127 - position, "curve blue"),
-          ] },
+          {
+            ...{ width, height: 220 },
+            layers: [
+              area("mark", box(P.start, 0, P.end - P.start, 176, "room")),
+              axes(P, U, {
+                ...{ xTicks: [0, 32, 64, 96, 127], xLabel: "Position" },
+                ...{ yTicks: [-1, 0, 1], title: "Similarity to the mark" },
+              }),
+              line(marked, U.start, marked, top, "mark"),
+              curve(P, U, range(128), to, "curve blue"),
+              range(128).map((p) => circle(P(p), U(to(p)), 1.6, "dot blue")),
+              grip("mark", knob(marked, top, "blue")),
+            ],
+          },
+          {
+            ...{ width, height: 166 },
+            layers: [
+              axes(K, L, {
+                ...{ xTicks: [-127, -64, 0, 64, 127], yTicks: [-1, 0, 1] },
+                xLabel: "Offset from the marked position",
+              }),
+              curve(K, L, range(255, -127), similar, "curve faint"),
+              curve(K, L, range(128, -position), similar, "curve blue"),
+            ],
+          },
         ],
-        drag: { position: move },
-        says: `The dot product of a row with itself is ${number(half)}, with the next
-          row ${product(1)}, with the row ten positions away ${product(10)}.`,
+        drag: {
+          mark: ({ x }) => ({ position: clamp(0, Math.round(P.back(x)), 127) }),
+        },
+        says: `The dot product of a row with itself is ${product(0)}, with the
+          next row ${product(1)}, with the row ten positions away
+          ${product(10)}.`,
       };
     },
   };
 
-  // Rotary positions: query and key are turned, each by its own position.
+  // Rotary positions: query and key are rotated, each by its own position.
 
   figures.rotary = {
-    ask: `Drag the query, then the key. Then drag the bar between them, which moves
-      both. When do the scores change?`,
-    note: `The bar turns both arrows by the same angle, so the angle between them and
-      all scores stay: they depend on the distance alone. With fewer rotated columns
-      the curve rises, because a pair that does not turn scores the same at any
-      distance.`,
+    ask: `Drag the query, then the key. Then drag the bar between them, which
+      moves both. When do the scores change?`,
+    note: `The bar turns both arrows by the same angle, so the angle between them
+      and all scores stay: they depend on the distance alone. With fewer rotated
+      columns the curve rises, because a pair that does not turn scores the
+      same at any distance.`,
     settings: {
-      query: { label: "Position of the query", start: 20, min: 0, max: 63, tone: "blue" },
-      key: { label: "Position of the key", start: 32, min: 0, max: 63, tone: "orange" },
+      query: {
+        ...{ label: "Position of the query", start: 20, min: 0, max: 63 },
+        tone: "blue",
+      },
+      key: {
+        ...{ label: "Position of the key", start: 32, min: 0, max: 63 },
+        tone: "orange",
+      },
       pair: { label: "Pair on the dial", start: 8, min: 0, max: 31 },
       rotary_dim: {
         ...{ label: "Rotated columns", start: 64, min: 16, max: 64, step: 16 },
         show: (columns) => `${columns} of 64`,
       },
-      max_wavelength: BASE,
+      max_wavelength: MAX_WAVELENGTH,
     },
     draw({ query, key, pair, rotary_dim, max_wavelength }, width) {
-      // The pairs that are left out do not turn.
-      const turning = angularFrequencies(rotary_dim, max_wavelength);
-      const frequencies = range(32).map((i) => turning[i] ?? 0);
+      const rotating = angularFrequencies(rotary_dim, max_wavelength);
+      const frequencies = range(32).map((i) => rotating[i] ?? 0);
       const w = frequencies[pair];
       const offset = key - query;
       const score = (k) => similarity(k, frequencies);
+      const ofPair = (k) => Math.cos(k * w);
 
-      const P = scale([0, 63], [20, width - 20]);
-      const [x0, x1] = [query, key].sort((a, b) => a - b).map(P);
+      // Two positions, and the bar between them.
+      const P = scale([0, 63], [22, width - 22]);
+      const [low, high] = [query, key].sort((a, b) => a - b);
+      const [x0, x1] = [P(low), P(high)];
+      const sign = offset < 0 ? -1 : 1;
+      const aside = sign * Math.max(0, 23 - (x1 - x0) / 2);
       const place = (x) => clamp(0, Math.round(P.back(x)), 63);
-      const label = (x, words, tone) => text(clamp(22, x, width - 22), 14, words, `middle ${tone}`);
-      const apart = x1 - x0 < 46 ? Math.sign(offset || 1) * (46 - (x1 - x0)) / 2 : 0;
 
+      // Two arrows, alike until they are rotated.
       const one = 0.4 * width;
       const dial = { x: one / 2, y: 118, radius: Math.min(0.36 * one, 84) };
-      const begin = 0.8; // of both, before they are rotated
-      const angle = { query: begin + query * w, key: begin + key * w };
-      const arrow = (who, tone) =>
-        line([[dial.x, dial.y], tipOf(dial, angle[who])], `arrow ${tone}`);
-      const turner = (who, tone) =>
-        w ? grip(`turn ${who}`, knob(...tipOf(dial, angle[who]), tone)) : "";
-      const turn = (who) => (at, drag) => {
-        drag.from ??= { query, key }[who];
-        const moved = drag.from + turned(dial, w, at, drag);
-        return { [who]: clamp(0, Math.round(moved), 63) };
+      const begin = 0.8;
+      const arrow = (name, position, tone) => {
+        const tip = tipOf(dial, begin + position * w);
+        const stem = line(dial.x, dial.y, ...tip, `arrow ${tone}`);
+        return w ? [stem, grip(name, knob(...tip, tone))] : stem;
       };
-      const product = Math.cos(offset * w);
+      const turn = (name, position) => (place, drag) => {
+        drag.from ??= position;
+        const moved = drag.from + turned(dial, place, drag) / w;
+        return { [name]: clamp(0, Math.round(moved), 63) };
+      };
+      const title = w ? `a turn in ${brief(TURN / w)}` : "does not turn";
 
       const two = width - one - 8;
       const D = scale([0, 63], [34, two - 12]);
@@ -503,131 +568,179 @@
       const far = Math.abs(offset);
       return {
         pictures: [
-          { width, height: 84, layers: [
-            line([[P.start, 40], [P.end, 40]], "tick") +
-              range(8, 0, 9).map((p) => line([[P(p), 36], [P(p), 44]], "tick") +
-                text(P(p), 66, p, "middle soft")).join("") +
+          {
+            ...{ width, height: 84 },
+            layers: [
+              line(P.start, 40, P.end, 40, "tick"),
+              range(8, 0, 9).map((p) => text(P(p), 66, p, "middle soft")),
               text(width / 2, 82, "Position", "middle soft"),
-            grip("bar", box(x0, 20, x1 - x0, 40, "room") + box(x0, 34, x1 - x0, 12, "bar")),
-            label(P(query) - apart, "query", "blue") + label(P(key) + apart, "key", "orange") +
-              grip("query", knob(P(query), 40, "blue")) + grip("key", knob(P(key), 40, "orange")),
-          ] },
-          { width: one, height: 236, layers: [
-            text(one / 2, 14, w ? `Pair ${pair}: a turn in ${brief(TURN / w)}` : `Pair ${pair} does not turn`, "middle"),
-            sector(dial, angle.query, angle.query + halfTurn(offset * w), "between"),
-            circle(dial.x, dial.y, dial.radius, "dial"),
-            line([[dial.x, dial.y], tipOf(dial, begin)], "dashed") +
-              arrow("query", "blue") + arrow("key", "orange"),
-            turner("query", "blue") + turner("key", "orange"),
-            text(one / 2, 228, "dashed: both at position 0", "middle soft"),
-          ] },
-          { width: two, height: 236, layers: [
-            axes(D, S, { xTicks: range(4, 0, 21), xLabel: "Distance", yTicks: [-1, 0, 1], title: "Score by distance" }),
-            line(range(253, 0, 0.25).map((k) => [D(k), S(Math.cos(k * w))]), "curve thin orange"),
-            line(range(253, 0, 0.25).map((k) => [D(k), S(score(k))]), "curve blue"),
-            text(D.end, 34, "all pairs", "end blue") + text(D.end - 62, 34, `pair ${pair}`, "end orange"),
-            line([[D(far), S(-1)], [D(far), S(1)]], "mark") + circle(D(far), S(score(far)), 5, "dot blue") +
-              circle(D(far), S(product), 4, "dot orange"),
-          ] },
+              grip(
+                "bar",
+                box(x0, 20, x1 - x0, 40, "room"),
+                box(x0, 34, x1 - x0, 12, "bar"),
+              ),
+              text(P(query) - aside, 14, "query", "middle blue"),
+              text(P(key) + aside, 14, "key", "middle orange"),
+              grip("query", knob(P(query), 40, "blue")),
+              grip("key", knob(P(key), 40, "orange")),
+            ],
+          },
+          {
+            ...{ width: one, height: 236 },
+            layers: [
+              text(one / 2, 14, `Pair ${pair}: ${title}`, "middle"),
+              sector(dial, begin + query * w, halfTurn(offset * w), "between"),
+              circle(dial.x, dial.y, dial.radius, "dial"),
+              line(dial.x, dial.y, ...tipOf(dial, begin), "dashed"),
+              arrow("turn query", query, "blue"),
+              arrow("turn key", key, "orange"),
+              text(one / 2, 228, "dashed: at position 0", "middle soft"),
+            ],
+          },
+          {
+            ...{ width: two, height: 236 },
+            layers: [
+              axes(D, S, {
+                ...{ xTicks: [0, 21, 42, 63], xLabel: "Distance" },
+                ...{ yTicks: [-1, 0, 1], title: "Score by distance" },
+              }),
+              text(D.end, 34, "all pairs", "end blue"),
+              text(D.end - 62, 34, `pair ${pair}`, "end orange"),
+              curve(D, S, range(253, 0, 0.25), ofPair, "curve thin orange"),
+              curve(D, S, range(253, 0, 0.25), score, "curve blue"),
+              line(D(far), S(-1), D(far), S(1), "mark"),
+              circle(D(far), S(ofPair(far)), 4, "dot orange"),
+              circle(D(far), S(score(far)), 5, "dot blue"),
+            ],
+          },
         ],
         drag: {
           query: ({ x }) => ({ query: place(x) }),
           key: ({ x }) => ({ key: place(x) }),
-          "turn query": turn("query"),
-          "turn key": turn("key"),
+          "turn query": turn("query", query),
+          "turn key": turn("key", key),
           bar({ x }, drag) {
-            drag.from ??= { query, key, at: P.back(x) };
+            drag.from ??= { x, query, key, low, high };
             const { from } = drag;
-            const by = clamp(-Math.min(from.query, from.key), Math.round(P.back(x) - from.at),
-              63 - Math.max(from.query, from.key));
-            return { query: from.query + by, key: from.key + by };
+            const by = Math.round(P.back(x) - P.back(from.x));
+            const moved = clamp(-from.low, by, 63 - from.high);
+            return { query: from.query + moved, key: from.key + moved };
           },
         },
-        says: `The key is ${far} positions ${offset < 0 ? "before" : "after"} the query. The
-          score of pair ${pair} is ${number(product, 2)}, the mean over all pairs
+        says: `The key is ${far} positions ${offset < 0 ? "before" : "after"} the
+          query. For equal vectors, the score of pair ${pair} is
+          ${number(ofPair(far), 2)}, and the mean of all pairs
           ${number(score(far), 2)}.`,
       };
     },
   };
 
-  // Angles that a trained model has met, and those that it has not.
+  // Angles that a model has met in training, and those that it has not.
 
   const REMEDIES = ["none", "interpolation", "NTK-aware", "by parts"];
 
   figures.unseen = {
-    ask: `Drag the end of the text beyond the end of training. Which pair comes to
-      angles that it has not met in training? Then try the three remedies.`,
-    note: `A pair that has made a full turn in training has met every angle. The
-      fastest pair that has not is the first to go where it has never been. Interpolation
-      slows every pair, so that neighboring positions come closer for pair 0 too. By
-      parts slows only the pairs that have made no full turn.`,
+    ask: `Drag the end of the text beyond the end of training. Which pair comes
+      to angles that it has not met in training? Then try the three remedies.`,
+    note: `A pair that makes a full turn in training meets every angle. The
+      fastest pair that does not is the first to go where it has never been.
+      Interpolation slows every pair, so that pair 0 turns less from one
+      position to the next. By parts slows only the pairs without a full
+      turn.`,
     settings: {
-      trained: { label: "Length in training", start: 20, min: 4, max: 64, tone: "blue" },
-      length: { label: "Length of the text", start: 40, min: 4, max: 160, tone: "orange" },
-      max_wavelength: { ...BASE, min: 1, max: 1e8 },
+      trained: {
+        ...{ label: "Length in training", start: 20, min: 4, max: 64 },
+        tone: "blue",
+      },
+      length: {
+        ...{ label: "Length of the text", start: 40, min: 4, max: 160 },
+        tone: "orange",
+      },
+      max_wavelength: { ...MAX_WAVELENGTH, min: 1, max: 1e8 },
       remedy: {
         ...{ label: "Remedy", start: 0, min: 0, max: 3 },
         show: (remedy) => REMEDIES[remedy],
       },
     },
     draw({ trained, length, max_wavelength, remedy }, width) {
+      const width8 = 8; // of a head
       const stretch = Math.max(1, length / trained);
-      const before = angularFrequencies(8, max_wavelength);
+      const before = angularFrequencies(width8, max_wavelength);
+      const wider = max_wavelength * stretch ** (width8 / (width8 - 2));
+      const isFull = (w) => trained * w >= TURN;
       const after = [
         before,
         before.map((w) => w / stretch),
-        angularFrequencies(8, max_wavelength * stretch ** (8 / 6)),
-        before.map((w) => (trained * w < TURN ? w / stretch : w)),
+        angularFrequencies(width8, wider),
+        before.map((w) => (isFull(w) ? w : w / stretch)),
       ][remedy];
+      const isNew = (w, i) =>
+        !isFull(w) && length * after[i] > trained * w * (1 + 1e-9);
+      const fresh = range(4).filter((i) => isNew(before[i], i));
+      const fastest = before.findIndex((w) => !isFull(w));
 
       const P = scale([0, 160], [16, width - 16]);
-      const end = (name, at, y, words, tone) =>
-        line([[P(0), y], [P(at), y]], `bar ${tone}`) +
-        (at < 100
+      const end = (name, at, y, words, tone) => [
+        line(P(0), y, P(at), y, `long ${tone}`),
+        at < 100
           ? text(P(at) + 14, y + 4, words, tone)
-          : text(P(at) - 14, y - 9, words, `end ${tone}`)) +
-        grip(name, knob(P(at), y, tone));
+          : text(P(at) - 14, y - 9, words, `end ${tone}`),
+        grip(name, knob(P(at), y, tone)),
+      ];
       const place = (x, most) => clamp(4, Math.round(P.back(x)), most);
 
-      const cell = width / 4;
-      const radius = Math.min(0.4 * cell, 70);
-      const isNew = before.map((w, i) => trained * w < TURN && length * after[i] > trained * w + 1e-9);
-      const fastest = before.findIndex((w) => trained * w < TURN);
+      const radius = Math.min(0.1 * width, 70);
+      const turns = (angle) =>
+        `${number(angle / TURN, angle < TURN ? 3 : 1)} turns`;
       const dials = before.map((w, i) => {
-        const dial = { x: (i + 0.5) * cell, y: 30 + radius, radius };
+        const dial = { x: ((i + 0.5) * width) / 4, y: 32 + radius, radius };
+        const ring = { ...dial, radius: radius + 7 };
         const met = Math.min(trained * w, TURN);
         const reached = Math.min(length * after[i], TURN);
-        const ring = { ...dial, radius: radius + 7 };
-        const turns = (angle) => number(angle / TURN, angle < 0.995 * TURN ? 3 : 1);
-        return text(dial.x, 14, `Pair ${i}`, `middle ${i === fastest ? "strong" : ""}`) +
-          sector(dial, 0, met, "met") +
-          (isNew[i] ? sector(ring, met, reached, "new") : "") +
-          circle(dial.x, dial.y, radius, "dial") +
-          line([[dial.x, dial.y], tipOf(dial, after[i])], "step") +
-          text(dial.x, 2 * radius + 58, `${turns(trained * w)} turns`, "middle blue") +
-          text(dial.x, 2 * radius + 75, `${turns(length * after[i])} turns`, "middle orange");
+        const weight = i === fastest ? "middle strong" : "middle";
+        return [
+          text(dial.x, 14, `Pair ${i}`, weight),
+          sector(dial, 0, met, "met"),
+          isNew(w, i) ? sector(ring, met, reached - met, "new") : "",
+          circle(dial.x, dial.y, radius, "dial"),
+          line(dial.x, dial.y, ...tipOf(dial, after[i]), "step"),
+          text(dial.x, 2 * radius + 60, turns(trained * w), "middle blue"),
+          text(
+            dial.x,
+            2 * radius + 77,
+            turns(length * after[i]),
+            "middle orange",
+          ),
+        ];
       });
-      const list = before.map((_, i) => i).filter((i) => isNew[i]);
-      const words = list.length
-        ? `New angles for pair${list.length > 1 ? "s" : ""} ${list.join(", ")}.`
-        : "No pair meets a new angle.";
+      const plural = fresh.length > 1 ? "pairs" : "pair";
       return {
         pictures: [
-          { width, height: 96, layers: [
-            line([[P(0), 72], [P(160), 72]], "tick") +
-              range(5, 0, 40).map((p) => text(P(p), 90, p, "middle soft")).join(""),
-            end("trained", trained, 22, `${trained} in training`, "blue") +
-                end("length", length, 54, `${length} in the text`, "orange"),
-          ] },
-          { width, height: 2 * radius + 82, layers: [dials.join("")] },
+          {
+            ...{ width, height: 96 },
+            layers: [
+              line(P(0), 72, P(160), 72, "tick"),
+              range(5, 0, 40).map((p) => text(P(p), 90, p, "middle soft")),
+              end("trained", trained, 20, `${trained} in training`, "blue"),
+              end("length", length, 54, `${length} in the text`, "orange"),
+            ],
+          },
+          { width, height: 2 * radius + 84, layers: [dials] },
         ],
         drag: {
           trained: ({ x }) => ({ trained: place(x, 64) }),
           length: ({ x }) => ({ length: place(x, 160) }),
         },
-        says: `${words} ${fastest < 0 ? "Every pair makes a full turn in training." :
-          `Pair ${fastest} is the fastest without a full turn in training.`} From one position
-          to the next, pair 0 turns by ${number(after[0], 2)} radians.`,
+        says: [
+          fresh.length
+            ? `The text brings new angles to ${plural} ${fresh.join(", ")}.`
+            : "The text brings no pair a new angle.",
+          fastest < 0
+            ? "Every pair makes a full turn in training."
+            : `Pair ${fastest} is the fastest without a full turn in training.`,
+          `From one position to the next (the line on its dial), pair 0 turns by
+            ${number(after[0], 2)} radians.`,
+        ].join(" "),
       };
     },
   };
@@ -696,7 +809,7 @@
       for (const [name, setting] of Object.entries(this.figure.settings)) {
         const input = this.part(`input[name=${name}]`);
         const value = this.state[name];
-        const words = (setting.show ?? number)(value, this.state);
+        const words = setting.show?.(value) ?? number(value);
         input.value = slider(setting).at(value);
         input.setAttribute("aria-valuetext", words);
         input.previousElementSibling.textContent = words;
@@ -705,15 +818,20 @@
 
     // Only what has changed is drawn anew.
     paint({ width, height, layers }, i) {
-      const svg = this.part(".pictures").children[i] ?? this.part(".pictures")
-        .appendChild(document.createElementNS(SVG, "svg"));
+      const svg =
+        this.part(".pictures").children[i] ??
+        this.part(".pictures").appendChild(
+          document.createElementNS(SVG, "svg"),
+        );
       svg.setAttribute("aria-hidden", "true");
       svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
       svg.style.width = `${width}px`;
       layers.forEach((markup, k) => {
-        const layer = svg.children[k] ??
+        const layer =
+          svg.children[k] ??
           svg.appendChild(document.createElementNS(SVG, "g"));
-        if (layer.markup !== markup) layer.innerHTML = layer.markup = markup;
+        const wanted = all(markup);
+        if (layer.markup !== wanted) layer.innerHTML = layer.markup = wanted;
       });
     }
 
@@ -747,7 +865,8 @@
         event.stopPropagation();
       });
       // Chromium reads `touch-action` of whole pictures only.
-      const hold = (event) => event.target.closest(".grip") && event.preventDefault();
+      const hold = (event) =>
+        event.target.closest(".grip") && event.preventDefault();
       on("touchstart", hold, { passive: false });
       on("input", ({ target }) => {
         this.pause();
@@ -784,7 +903,7 @@
   function slider({ min, max, step = 1, power }) {
     const same = (value) => value;
     if (!power) return { min, max, step, at: same, value: same };
-    const at = (value) => Math.log(value) / Math.log(power);
+    const at = (value) => +(Math.log(value) / Math.log(power)).toFixed(9);
     const value = (place) => Number((power ** place).toPrecision(3));
     return { min: at(min), max: at(max), step, at, value };
   }
@@ -855,11 +974,12 @@
     .new { fill: var(--orange); opacity: 0.75; stroke: none; }
     .step { stroke: var(--ink); stroke-width: 1.5; }
     .arrow { stroke-width: 3.5; }
-    .bar { fill: var(--line); stroke-width: 8; }
+    .bar { fill: var(--line); }
+    .grip:hover .bar { fill: var(--soft); }
+    .long { stroke-width: 8; }
     svg .strong { font-weight: 600; }
-    svg .good { fill: var(--soft); }
     .frame { fill: none; stroke: var(--tone, var(--ink)); stroke-width: 2; }
-    .halo { fill: none; stroke: var(--ground); stroke-width: 5; }
+    .halo { fill: none; stroke: var(--ground); stroke-width: 4; }
     .tab { fill: var(--tone, var(--ink)); }
     svg .on-tab { fill: var(--ground); font-weight: 600; }
     .room { fill: transparent; }

@@ -60,9 +60,8 @@ def _read() -> dict:
 
 
 TITLE: str = _read()["title"]
-PARTS: dict[str, str] = _read()["parts"]
-# Notebook 00 is being written: it is listed before it is there.
-NOTEBOOKS = [each for each in read_list() if each.path.exists()]
+PARTS: list[str] = _read()["parts"]
+NOTEBOOKS = read_list()
 
 
 # Tables.
@@ -75,14 +74,13 @@ def tables(listed: Sequence[Listed], folder: str = "") -> str:
         listed: The notebooks.
         folder: What stands before the name of a file in its link.
     """
-    head = "| notebook | the question it answers | minutes | TensorFlow |"
     lines = []
-    for part, about in PARTS.items():
-        lines += [f"**{part}.** {about}", "", head, "|---|---|---|---|"]
+    for part in PARTS:
+        lines += [f"{part} | question | minutes | TensorFlow", "-|-|-|-"]
         lines += [
-            f"| [{each.number} {each.title}]({folder}{each.file})"
+            f"[{each.number} {each.title}]({folder}{each.file})"
             f" | {each.question} | {each.minutes}"
-            f" | {'yes' if each.tensorflow else 'no'} |"
+            f" | {'yes' if each.tensorflow else ''}".rstrip()
             for each in listed
             if each.part == part
         ]

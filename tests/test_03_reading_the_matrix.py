@@ -63,6 +63,38 @@ def test_measured_wavelengths(d_model, n, built):
     np.testing.assert_allclose(measured, exact, rtol=1e-9)
 
 
+def test_many_hands_keep_positions_apart_and_two_do_not(built):
+    offsets, distance = np.arange(1, 1000), built["distance_by_offset"]
+    for d_model in (16, 64, 512):
+        for n in (100, 10_000, 500_000):
+            assert distance(offsets, d_model, n).argmin() == 0
+    assert offsets[distance(offsets, 4, 100).argmin()] == 377
+    assert offsets[distance(offsets, 4, 10_000).argmin()] == 622
+
+
+def test_the_fewer_hands_the_sooner_and_the_more_similarity_rises(built):
+    firsts, largest = [], []
+    for width in (16, 32, 64, 128, 256, 512, 1024, 4096):
+        similarity = built["similarity_by_offset"](np.arange(5001), width)
+        rises = np.diff(similarity)
+        firsts.append(np.flatnonzero(rises > 0)[0])
+        largest.append(rises.max())
+        far = rises[1000:] > 0  # up and down in turn
+        assert 0.45 < far.mean() < 0.56
+    assert firsts == sorted(firsts)
+    assert largest == sorted(largest, reverse=True)
+
+
+def test_looking_back_is_softer_in_longer_texts_and_narrower_heads(built):
+    share = [
+        built["look_back"](seq_len, d_model)[50, 47]
+        for seq_len, d_model in [(100, 512), (1000, 512), (1000, 64)]
+    ]
+    assert share == sorted(share, reverse=True)
+    widths = [built["look_back"](100, d)[50, 47] for d in (64, 128, 256, 1024)]
+    assert widths == sorted(widths)
+
+
 def nearest(row):
     table = position_encoding(1000, 512)
     return int(np.argmin([np.sum((row - each) ** 2) for each in table]))

@@ -1,5 +1,6 @@
 """Notebook 04: its drafts, its exercises, and the layer they end in."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -17,7 +18,8 @@ IDS = np.array([[5, 6, 7, 2, 0], [3, 4, 2, 0, 0]])
 
 @pytest.fixture(scope="module")
 def notebook_names():
-    return run_up_to("04_keras_layers", "scoreboard")
+    with plt.rc_context():
+        return run_up_to("04_keras_layers", "scoreboard")
 
 
 def test_drafts_agree_with_the_layers(notebook_names):
@@ -32,9 +34,11 @@ def test_drafts_agree_with_the_layers(notebook_names):
     np.testing.assert_array_equal(layer(IDS), draft(IDS))
     draft, floats = notebook_names["SineDraft"](), np.zeros((3, 7, 5))
     for start in (0, 300):
-        np.testing.assert_array_equal(
+        np.testing.assert_allclose(
             draft(floats, start_index=start),
             SinePositionEncoding()(floats, start_index=start),
+            rtol=0,
+            atol=1e-6,
         )
 
 
@@ -64,6 +68,10 @@ def sizes_of(layer):
     return {size: int(getattr(layer, size)) for size in sizes}
 
 
+def only_of_numpy(layer):
+    return {size: getattr(layer, size).item() for size in sizes_of(layer)}
+
+
 def half_done(layer):
     return {"sequence_length": int(layer.sequence_length), "vocab_size": ...}
 
@@ -83,13 +91,14 @@ MASKS = {
 }
 CONFIGS = {
     "Correct.": [sizes_of],
-    "Not yet. Hint: These are NumPy's": [
+    "Not yet. Hint: Some are NumPy's": [
         lambda layer: {size: getattr(layer, size) for size in sizes_of(layer)}
     ],
     "Not yet. Hint: Read each from": [
         lambda layer: {"sequence_length": 7, "vocab_size": 12, "output_dim": 8}
     ],
     "Not yet. Nothing was returned": [lambda layer: None],
+    "Not yet. Your code raised AttributeError": [only_of_numpy],
     "Not answered": [half_done],
 }
 
@@ -137,3 +146,29 @@ def test_a_reader_with_three_answers_has_built_the_finished_layer(
     layer.build(IDS.shape)
     layer.word_table.assign(yours.word_table)
     np.testing.assert_array_equal(layer(IDS), expected)
+
+
+def test_yours_refuses_a_second_text_too(notebook_names, monkeypatch):
+    """A table of one row, which would be added to every position."""
+    monkeypatch.setitem(notebook_names, "answer_1", refuses)
+    yours = notebook_names["Yours"](1, 10, 6)
+    yours(IDS[:, :1])
+    with pytest.raises(ValueError, match="sequence_length"):
+        yours(IDS)
+
+
+def test_padding_changes_no_score_of_the_whole_recipe(notebook_names):
+    model, ids = notebook_names["build_model"](), notebook_names["new_ids"]
+    padded = np.pad(ids, ((0, 0), (0, 20)))
+    np.testing.assert_allclose(model(padded), model(ids), rtol=0, atol=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_the_model_learns_sooner_with_the_factor(notebook_names, seed):
+    train = notebook_names["train"]
+    (_, with_factor), (_, without) = train(32**0.5, seed), train(1, seed)
+    print(f"\nseed {seed}: {with_factor.round(2)} {without.round(2)}")
+    assert with_factor[-1] > 0.95
+    assert without[-1] > 0.95
+    assert np.argmax(without > 0.9) > np.argmax(with_factor > 0.9)

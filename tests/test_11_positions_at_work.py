@@ -2,6 +2,7 @@
 
 import io
 from contextlib import redirect_stdout
+from dataclasses import replace
 
 import ml_dtypes
 import numpy as np
@@ -9,25 +10,28 @@ import pytest
 from conftest import assert_replies, run_cells
 
 NOTEBOOK = "11_positions_at_work"
-PARTS = ["attention", "small-parts", "run", "whole", "invariant", "decode"]
-BUGS = ["again", "padded", "gap", "pack", "leak", "halves", "port"]
-BUGS += ["port-tries", "bfloat16", "rounded", "formats"]
-ASKING = ["trial", "two-checks", "more-checks", "suspects-1", "suspects-2"]
+MODEL = ["models", "cache", "attention", "run", "whole", "invariant"]
+WORK = ["decode", "dropping", "reveal-dropped", "check-2", "solution-2"]
+WORK += ["axes", "places", "padded", "chunks", "reveal-gap", "leak"]
+WORK += ["inferred", "port"]
 CHECKS = [f"check-{number}" for number in range(1, 6)]
+ASKING = ["trial", "more-checks", "suspects-1", "reveal-checks"]
+ROUNDING = ["bfloat16", "reveal-rounded"]
 
 
-def built(seed):
-    """All that the notebook builds, with weights of this seed."""
+def built(seed=1, head_dim=8):
+    """All that the notebook builds, with weights of this seed and width."""
+    cells = [*MODEL, *WORK, *CHECKS, *ASKING, *ROUNDING]
     with redirect_stdout(io.StringIO()):
-        names = run_cells(NOTEBOOK, "setup", "rotate", "words", "weights")
+        names = run_cells(NOTEBOOK, "setup", "words", "weights")
+        names |= {"head_dim": head_dim, "d_model": 2 * head_dim}
         names["rng"] = np.random.default_rng(seed)
-        cells = ["models", *PARTS, *BUGS, *ASKING, "reveal-checks", *CHECKS]
         return run_cells(NOTEBOOK, *cells, **names)
 
 
 @pytest.fixture(scope="module")
 def names():
-    return built(1)
+    return built()
 
 
 def turned_by_matrices(vector, position):
@@ -59,9 +63,12 @@ def test_the_decoder_word_by_word_and_head_by_head(names):
     np.testing.assert_allclose(logits, small(x) @ names["words"].T, atol=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_what_the_text_claims_holds_for_any_weights(seed):
-    names = built(seed)
+SEEDS = [(seed, 8) for seed in range(6)] + [(0, 16), (1, 32)]
+
+
+@pytest.mark.parametrize(("seed", "head_dim"), SEEDS)
+def test_padding_packing_and_ports_for_any_weights(seed, head_dim):
+    names = built(seed, head_dim)
     rope, learned, story = names["rope"], names["learned"], names["STORY"]
     whole, errors, padded = [
         names[name] for name in ("whole", "errors", "behind_pads")
@@ -77,14 +84,117 @@ def test_what_the_text_claims_holds_for_any_weights(seed):
     assert errors(whole(learned, story, 4), learned).min() > 0.5
     for model in (rope, learned):
         assert errors(padded(model, skipped, seen), model).max() > 0.5
-    leaks = [names["leak"](names[how]) for how in ("run_on", "restart")]
-    assert min(leaks) > 0.5 * max(leaks) > 1
     for port in names["ports"].values():
         off = errors(whole(port, story))
         assert off[0] < 1e-10 < 0.01 < off[1:].min()
-    for name, far in (("bfloat16", 300), ("float16", 2_500)):
-        turn = names["rotate_in"](names["formats"][name])
-        assert errors(whole(rope | {"turn": turn}, story, far)).max() > 0.5
+
+    leak, positions = names["leak"], (names["run_on"], names["restart"])
+    leaks = [leak(how, np.tri(21, dtype=bool)) for how in positions]
+    assert min(leaks) > 0.5 * max(leaks) > 1
+    inferred = names["mask_from"](names["restart"])
+    assert leak(names["restart"], inferred) == 0
+    cut = names["mask_from"](names["gap"])
+    cache = names["new_cache"]()
+    rows = errors(names["run"](rope, story, names["gap"], cut, cache))
+    assert rows[:8].max() < 1e-10 < 0.5 < rows[8:].min()
+
+    chunked = names["chunked"]
+    assert np.abs(chunked(8) - chunked(0)).max() < 1e-10
+    assert np.abs(chunked(4) - chunked(0)).max() > 0.5
+
+
+@pytest.mark.parametrize(("seed", "head_dim"), SEEDS)
+def test_dropped_tokens_for_any_weights(seed, head_dim):
+    names = built(seed, head_dim)
+    after = names["after_dropping"]
+    assert min(after(names["drop_oldest"], 8)) > 0.5
+    assert after(names["drop_oldest"], 12) == [0] * 4
+    assert after(names["shift"], 8) == [0] * 4
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_an_image_shows_what_no_text_shows(seed):
+    """Of three wrong ports of a model with positions on three axes."""
+    names = built(seed)
+    rope, story, run = names["rope"], names["STORY"], names["run"]
+    counted = np.arange(16)
+    places, text = names["places"], names["as_text"](16)
+    sections = replace(rope, turn=names["on_axes"](0, 0, 1, 2))
+
+    def logits(model, positions):
+        cache = names["new_cache"]()
+        return run(model, story, positions, names["causal"](16), cache)
+
+    right = logits(names["mrope"], places)
+    for model, on_text, on_image in (
+        (rope, counted, counted),
+        (sections, text, places),
+        (names["mrope"], text, names["by_count"]),
+    ):
+        assert names["errors"](logits(model, on_text)).max() < 1e-10
+        assert np.abs(logits(model, on_image) - right).max() > 0.1
+    assert places[10].tolist() == [7, 7, 7]
+
+
+def first_keys(names, model):
+    """Keys and values of layer 0 for the story."""
+    cache, visible = names["new_cache"](), names["causal"](16)
+    names["run"](model, names["STORY"], np.arange(16), visible, cache)
+    return cache[0].keys, cache[0].values
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_lengths_of_keys_tell_the_rotation_from_the_weights(seed):
+    names = built(seed)
+    rope, layers = names["rope"], names["layers"]
+    keys, values = first_keys(names, rope)
+
+    def seen(model):
+        other, same = first_keys(names, model)
+        np.testing.assert_allclose(same, values)
+        assert not np.allclose(other, keys)
+        lengths = [np.linalg.norm(each, axis=-1) for each in (other, keys)]
+        return np.allclose(*lengths)
+
+    turns = [names[name] for name in ("rotate_halves", "clockwise")]
+    turns += [names["other_base"], lambda x, p: names["rotate"](x, 2 * p)]
+    assert all(seen(replace(rope, turn=turn)) for turn in turns)
+    for wrong in (layers[0]["query"], layers[0]["key"] * 1.01):
+        changed = [layers[0] | {"key": wrong}, *layers[1:]]
+        assert not seen(replace(rope, layers=changed))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rounded_frequencies_are_equally_wrong_everywhere(seed):
+    names = built(seed)
+    rope, story = names["rope"], names["STORY"]
+    models = {w: replace(rope, turn=t) for w, t in names["ROUNDED"].items()}
+
+    def error(what, first):
+        rows = names["whole"](models[what], story, first)
+        return names["errors"](rows).max()
+
+    near, far = error("frequencies", 0), error("frequencies", 60_000)
+    assert near == pytest.approx(far, abs=1e-6)
+    assert near > 1e-3
+    assert error("positions", 200) < 1e-10 < 0.5 < error("positions", 300)
+    assert 1e-3 < error("angles", 0) < 0.5 < error("angles", 300)
+
+
+@pytest.mark.parametrize("width", [8, 16, 64, 128])
+def test_which_functions_pass_all_four_checks(names, width):
+    for seed in range(5):
+        vectors = np.random.default_rng(seed).normal(size=(2, 2, 6, width))
+        trial = run_cells(NOTEBOOK, "trial", **names)
+        trial |= {"QUERIES": vectors[0], "KEYS": vectors[1]}
+        said = io.StringIO()
+        with redirect_stdout(said):
+            cells = ["more-checks", "reveal-checks", "reveal-rounded"]
+            run_cells(NOTEBOOK, *cells, **trial)
+        lines = said.getvalue().splitlines()
+        passed = {x.split()[0] for x in lines if x.endswith("passes")}
+        conventions = {"rotate", "rotate_halves", "clockwise", "other_base"}
+        assert passed == conventions | {"frequencies"}
 
 
 def test_bfloat16_rounds_as_the_real_one(names):
@@ -110,24 +220,36 @@ def among_words(real):
 
 
 def test_exercises_reply_to_what_people_write(names):
-    turn, flip = names["rotate"], (..., slice(None, None, -1))
+    turn = names["rotate"]
+    moved = -4 * np.ones(8)
     for number, answer, reply in (
         (1, lambda size, before: range(before, before + size), "Correct."),
         (1, lambda size, before: np.arange(size), "Each piece begins again"),
         (1, lambda size, before: [before], "Each word has a position"),
-        (2, lambda real: among_words(real) + np.diag(~real), "Correct."),
-        (2, lambda real: np.tri(20), "Words see pads"),
-        (2, among_words, "A row sees nothing"),
-        (3, packed, "Correct."),
-        (3, lambda n: packed(n)[::-1], "Positions first"),
-        (3, lambda n: (packed(n)[0], np.tri(26)), "The story sees another"),
-        (4, sorted_by_head, "Correct."),
-        (4, lambda weight: weight, "No column has moved"),
-        (4, lambda weight: weight[:, names["even_first"]], "Each head by"),
-        (5, lambda x, positions: turn(x, 3 * positions), "Correct."),
-        (5, lambda x, positions: turn(x[flip], positions)[flip], "Correct."),
-        (5, turn, "It does as rotate does"),
-        (5, names["ends_at_2047"], "It fails far_positions"),
-        (5, lambda x, positions: x, "It turns nothing"),
+        (2, lambda k, v: (turn(k, -4 * np.ones(12))[:, 4:], v[:, 4:]), "Corr"),
+        (2, lambda k, v: [turn(k[:, 4:], moved), v[:, 4:]], "Correct."),
+        (2, lambda k, v: (k[:, 4:], v[:, 4:]), "The keys are where they"),
+        (2, lambda k, v: (turn(k[:, 4:], -moved), v[:, 4:]), "Rotated forw"),
+        (2, lambda k, v: (turn(k, moved[0]), v), "Drop four."),
+        (
+            2,
+            lambda k, v: (turn(k, -np.arange(12.0))[:, 4:], v[:, 4:]),
+            "All keys are at position 0",
+        ),
+        (
+            2,
+            lambda k, v: (turn(k[:, 4:], moved), turn(v[:, 4:], moved)),
+            "Values are not rotated",
+        ),
+        (3, lambda real: among_words(real) + np.diag(~real), "Correct."),
+        (3, lambda real: np.tri(20), "Words see pads"),
+        (3, among_words, "A row sees nothing"),
+        (4, packed, "Correct."),
+        (4, lambda n: packed(n)[::-1], "Positions first"),
+        (4, lambda n: (packed(n)[0], np.tri(26)), "The story sees another"),
+        (5, sorted_by_head, "Correct."),
+        (5, lambda weight: weight, "No column has moved"),
+        (5, lambda weight: weight[:, names["even_first"]], "Each head by"),
+        (5, lambda weight: sorted_by_head(weight.T).T, "You moved rows."),
     ):
         assert_replies(names[f"check_{number}"], [answer], reply)

@@ -2,14 +2,12 @@
 
 import ast
 import importlib.metadata
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import nbformat
 import pytest
-import yaml
 from conftest import ROOT
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -43,16 +41,6 @@ LOCKED_HERE = {
 }
 
 
-def tracked_files() -> list[Path]:
-    listed = subprocess.run(
-        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True
-    )
-    if listed.returncode:
-        pytest.skip("not a git checkout")
-    paths = [ROOT / name for name in listed.stdout.splitlines()]
-    return [path for path in paths if path.exists()]
-
-
 def needed_by(asked: list[Requirement]) -> set[str]:
     """Every distribution that a list needs here, its own names included."""
     found: set[tuple[str, str]] = set()
@@ -79,12 +67,6 @@ def test_what_is_installed_is_what_is_locked():
 def test_the_lock_holds_all_that_the_lists_need_and_nothing_else():
     asked = LIGHT + requirements_of("requirements.in")
     assert needed_by(asked) == set(LOCKED_HERE), "renew requirements.txt"
-
-
-def test_no_package_has_two_versions():
-    """Else stored outputs would have to match both."""
-    names = [pin.name for pin in LOCK]
-    assert {name for name in names if names.count(name) > 1} == set()
 
 
 def test_all_of_it_is_the_lock():
@@ -131,30 +113,7 @@ def test_the_light_way_serves_the_notebooks_without_tensorflow(listed):
     )
 
 
-def test_conda_installs_the_project_and_nothing_of_its_own():
-    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
-    *conda, pip = environment["dependencies"]
-    assert pip == {"pip": ["-e .[all]"]}
-    assert {each.partition("=")[0] for each in conda} == {"python", "pip"}
-
-
 def test_every_module_of_the_root_is_installed():
     modules = {path.name for path in ROOT.glob("posenc_*")}
     installed = PROJECT["tool"]["hatch"]["build"]["only-include"]
     assert set(installed) == modules
-
-
-def test_no_tracked_file_names_a_package_registry():
-    """People install by the name; whence is for their own settings."""
-    hosts = ("pypi" + ".org", "pythonhosted" + ".org", "anaconda" + ".org")
-    hosts += ("registry." + "npmjs",)
-    found = {}
-    for path in tracked_files():
-        text = path.read_bytes().decode(errors="ignore")
-        named = [host for host in hosts if host in text]
-        if named:
-            found[str(path.relative_to(ROOT))] = named
-    assert not found, (
-        f"take out the address of a package registry: {found}. To point to"
-        " a package, link to its documentation or its repository."
-    )

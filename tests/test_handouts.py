@@ -111,7 +111,10 @@ def test_everything_is_inside_the_page(student):
     assert "@import" not in text
 
 
-def test_links_lead_somewhere(student):
+def test_links_lead_somewhere_and_the_sections_are_listed(student):
+    assert student.html["lang"] == "en"
+    contents = [link.text for link in student.select(".contents a")]
+    assert contents == [heading.text for heading in student("h2")]
     ids = [element["id"] for element in student.select("[id]")]
     assert len(ids) == len(set(ids))
     names = {f"{path.stem}.html" for path in NOTEBOOKS}
@@ -121,13 +124,6 @@ def test_links_lead_somewhere(student):
             assert target[1:] in ids
         elif not target.startswith("http"):
             assert target in names
-
-
-def test_the_language_is_said_and_the_sections_are_listed(student):
-    assert student.html["lang"] == "en"
-    assert student.title.text.strip()
-    contents = [link.text for link in student.select(".contents a")]
-    assert contents == [heading.text for heading in student("h2")]
 
 
 def test_answers_are_folded_away_from_their_questions(notebook, student):
@@ -184,10 +180,9 @@ def test_instructors_get_everything(small):
     assert "Not answered yet" not in page.text
 
 
-@pytest.mark.parametrize("latex", [r"\nonsense{a}", r"a \big"])
-def test_a_formula_that_cannot_be_set_is_refused(latex):
+def test_a_formula_that_cannot_be_set_is_refused():
     with pytest.raises(chapters.NotebookError, match="cannot set"):
-        chapters.mathml(latex, "inline")
+        chapters.mathml(r"\nonsense{a}", "inline")
 
 
 THIN = '<mspace width="0.167em"/>'
@@ -199,14 +194,10 @@ THIN = '<mspace width="0.167em"/>'
         (r"a\!b", "<mi>a</mi><mi>b</mi>"),
         ("a / b", '<mi>a</mi><mo lspace="0" rspace="0">/</mo><mi>b</mi>'),
         (r"2 \sin x", f"<mn>2</mn>{THIN}<mi>sin</mi>{THIN}<mi>x</mi>"),
-        (r"(a)\sin x", f"&#x00029;</mo>{THIN}<mi>sin</mi>"),
-        (r"a^2 \sin x", f"</msup>{THIN}<mi>sin</mi>"),
         ("a = -1", '<mo form="prefix">&#x02212;</mo><mn>1</mn>'),
         ("a + |b|", '<mo stretchy="false" lspace="0" rspace="0">&#x0007C;'),
-        (r"\sin (x)", "<mrow><mi>sin</mi><mo"),
         (r"\sin^2 x", "<msup><mi>sin</mi><mn>2</mn></msup>"),
         (r"\mathrm{i}", '<mi mathvariant="normal">&#x00069;</mi>'),
-        (r"\bar{k}", '<mo stretchy="true">&#x0203E;</mo>'),
         (r"\overline{ab}", '<mo stretchy="true">&#x0203E;</mo>'),
     ],
 )
@@ -239,20 +230,15 @@ def test_a_page_links_to_exported_pages_only(small, tmp_path):
 def test_a_student_notebook_is_the_notebook_without_answers(path, notebook):
     copy = chapters.student_notebook(path)
     nbformat.validate(copy)
-    assert (copy.nbformat, copy.nbformat_minor) == (4, 5)
     assert copy.metadata == notebook.metadata
     originals = without_solutions(notebook)
-    assert [c.id for c in copy.cells] == [c.id for c in originals]
     for cell, original in zip(copy.cells, originals, strict=True):
-        assert cell.metadata == original.metadata
+        assert (cell.id, cell.metadata) == (original.id, original.metadata)
         if cell.cell_type == "code":
             assert cell.source == original.source
-            assert cell.outputs == []
-            assert cell.execution_count is None
+            assert (cell.outputs, cell.execution_count) == ([], None)
     text = "\n".join(cell.source for cell in copy.cells)
     assert chapters.CLEAR_OUTPUTS not in text
-    checks = [cell.id for cell in tagged(copy, "check")]
-    assert checks == [cell.id for cell in tagged(notebook, "check")]
 
 
 def functions(cells) -> set[str]:
@@ -305,31 +291,18 @@ def test_a_student_notebook_folds_the_explanation(small):
     assert "\n\nIt is four.\n\n</details>" in cells["explain-b"].source
 
 
-def test_notebooks_are_written_and_nothing_else(small, tmp_path):
+@pytest.mark.parametrize("solutions", [False, True])
+def test_notebooks_are_written_and_nothing_else(small, tmp_path, solutions):
     folder = tmp_path / "class" / "copies"
-    handouts.main([*map(str, small), "--notebooks", str(folder)])
-    names = [path.name for path in small]
-    assert sorted(p.name for p in folder.iterdir()) == names
-    for path in small:
-        copy = nbformat.read(folder / path.name, as_version=4)
-        assert copy == chapters.student_notebook(path)
-
-
-def test_the_full_notebooks_come_as_they_are(small, tmp_path):
-    handouts.write_notebooks(small, tmp_path, solutions=True)
-    for path in small:
-        assert (tmp_path / path.name).read_bytes() == path.read_bytes()
-
-
-def test_what_is_no_notebook_is_never_handed_out(tmp_path):
-    broken = tmp_path / "broken.ipynb"
-    broken.write_text("not json")
-    for solutions in (False, True):
-        with pytest.raises(chapters.NotebookError, match="is no notebook"):
-            handouts.write_notebooks(
-                [broken], tmp_path / "class", solutions=solutions
-            )
-    assert not (tmp_path / "class").exists()
+    option = ["--solutions"] * solutions
+    paths = map(str, small)
+    handouts.main([*paths, "--notebooks", str(folder), *option])
+    read = chapters.read_notebook if solutions else chapters.student_notebook
+    written = {path.name: read(path) for path in small}
+    assert {
+        path.name: nbformat.read(path, as_version=4)
+        for path in folder.iterdir()
+    } == written
 
 
 def test_no_work_is_lost(small, tmp_path):
@@ -386,6 +359,8 @@ def test_a_notebook_never_replaces_itself(small):
         ("--notebooks=", "the name of the folder is empty"),
         ("{0}/a/x.ipynb {0}/b/x.ipynb", "have the same name"),
         ("{0}/a/x.ipynb", "x.ipynb has no cells"),
+        ("{0}/a/y.ipynb", "y.ipynb is no notebook"),
+        ("{0}/a/y.ipynb --notebooks {0}/out", "y.ipynb is no notebook"),
     ],
 )
 def test_errors_are_said_in_a_line(
@@ -395,6 +370,7 @@ def test_errors_are_said_in_a_line(
     for folder in (tmp_path / "a", tmp_path / "b"):
         folder.mkdir()
         nbformat.write(nbformat.v4.new_notebook(), folder / "x.ipynb")
+    (tmp_path / "a/y.ipynb").write_text("{}")
     out = tmp_path / "out"
     output = [] if "--output" in arguments else ["--output", str(out)]
     errors = (SystemExit, handouts.HandoutError, chapters.NotebookError)
@@ -402,15 +378,6 @@ def test_errors_are_said_in_a_line(
         handouts.main([*arguments.format(tmp_path).split(), *output])
     assert said in capsys.readouterr().err + str(stopped.value)
     assert not out.exists()
-
-
-def test_a_broken_notebook_is_said_in_a_line(tmp_path):
-    broken = tmp_path / "broken.ipynb"
-    broken.write_text("{}")
-    done = run_command(broken, "--output", tmp_path)
-    assert done.returncode
-    assert done.stderr.startswith(f"handouts: {broken} is no notebook")
-    assert "Traceback" not in done.stderr
 
 
 def test_pdf_without_a_browser_says_what_to_do(monkeypatch, tmp_path):

@@ -1,11 +1,50 @@
-"""Figures to play with: how a notebook calls and stores them, and numbers."""
+"""Figures to play with: how they are called, their numbers, how they move.
 
+The numbers are compared with NumPy in a browser that reaches nothing; so are
+mouse, touch and keys. Pages and JupyterLab are opened by `-m slow`.
+"""
+
+import ast
+import itertools
 import re
 
+import handouts
+import nbformat
+import numpy as np
 import pytest
+from conftest import NOTEBOOKS
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+from small_series import picture
+from test_handouts import violations
 
 import posenc_helpers
-from posenc_helpers import FIGURES, play
+from posenc_helpers import (
+    FIGURES,
+    angular_frequencies,
+    play,
+    position_encoding,
+    rotate,
+)
+
+MOVE = """([figure, state]) => {
+    const host = document.querySelector(`posenc-play[figure=${figure}]`);
+    host.stage.move(state);
+    const shown = selector => [...host.shadowRoot.querySelectorAll(selector)]
+        .map(node => node.textContent);
+    return [shown('.says')[0], shown('svg text')]; }"""
+STATE = """figure => document.querySelector(
+    `posenc-play[figure=${figure}]`).stage.state"""
+SETTINGS = """Object.fromEntries(Object.entries(posencFigures).map(
+    ([name, {settings}]) => [name, Object.fromEntries(Object.entries(
+        settings).map(([key, {start, min, max}]) => [key, [start, min, max]]))
+    ]))"""
+PAINT = """([background, color]) => {
+    for (const figure of document.querySelectorAll('posenc-play')) {
+        Object.assign(figure.parentElement.style, {background, color});
+    } }"""
+VISIBLE = """() => [...document.querySelectorAll('img, posenc-play')]
+    .filter(node => node.checkVisibility())
+    .map(node => node.tagName.toLowerCase())"""
 
 
 @pytest.fixture
@@ -64,3 +103,304 @@ def test_without_the_script_the_picture_stands(monkeypatch, tmp_path, capsys):
     play("hands")
     said = "The figure stands still: none.js is missing.\n"
     assert capsys.readouterr().out == said
+
+
+# In the notebooks.
+
+CALLS = [
+    pytest.param(path, cell, id=f"{path.stem[:2]}-{cell.id}")
+    for path in NOTEBOOKS
+    for cell in nbformat.read(path, as_version=4).cells
+    if cell.cell_type == "code" and re.search(r"^play\(", cell.source, re.M)
+]
+
+
+def called_with(source: str) -> tuple[str, dict]:
+    """The figure and the settings of the call of `play` in a cell."""
+    (call,) = (
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call)
+        and getattr(node.func, "id", "") == "play"
+    )
+    settings = {key.arg: ast.literal_eval(key.value) for key in call.keywords}
+    return call.args[0].value, settings
+
+
+@pytest.mark.parametrize(("path", "cell"), CALLS)
+def test_a_picture_and_one_element_are_stored(shown, path, cell):
+    """Store the notebook again if the element is an older one."""
+    name, settings = called_with(cell.source)
+    wanted = shown(name, **settings).partition("<script>")[0]
+    still, element = cell.outputs
+    assert "image/png" in still.data
+    assert element.data["text/html"] == wanted
+    assert cell.source.splitlines()[-1].startswith("play(")
+
+
+@pytest.mark.parametrize(("path", "cell"), CALLS)
+def test_a_picture_is_drawn_for_the_settings_of_its_figure(path, cell):
+    """Each number of the call is in the drawing too, as it is written."""
+    _, settings = called_with(cell.source)
+    drawing = cell.source.partition("play(")[0]
+    for name, value in settings.items():
+        number = rf"(?<![\w.]){re.escape(f'{value}')}(?![\w.])"
+        assert re.search(number, drawing.replace("_", "")), name
+
+
+# Numbers, as the figures show them.
+
+
+def with_figures() -> nbformat.NotebookNode:
+    """A notebook with a picture and a figure of each kind."""
+    cells = [new_markdown_cell("# Figures\n\nTo play with.", id="title")]
+    for name in FIGURES:
+        html = f'<posenc-play figure="{name}"><p>It moves.</p></posenc-play>'
+        outputs = [picture("A teal box stands for it."), html_output(html)]
+        source = f"play({name!r})"
+        cells.append(new_code_cell(source, id=name, outputs=outputs))
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+def html_output(html: str) -> nbformat.NotebookNode:
+    return new_output("display_data", data={"text/html": html})
+
+
+@pytest.fixture(scope="module")
+def handout(tmp_path_factory) -> str:
+    """A handout's page with all figures."""
+    path = tmp_path_factory.mktemp("figures") / "01_figures.ipynb"
+    nbformat.write(with_figures(), path)
+    return handouts.page([path], "student", "a4", lambda name: None)
+
+
+@pytest.fixture(scope="module")
+def page(browser, handout):
+    """The handout, in a browser that reaches nothing; told of errors."""
+    with browser.new_context(offline=True, has_touch=True) as context:
+        page = context.new_page()
+        errors = []
+        page.on("pageerror", lambda error: errors.append(error))
+        page.set_content(handout)
+        yield page
+        assert errors == []
+
+
+def moved(page, name: str, **state: float) -> tuple[str, list[str]]:
+    """Move a figure; what it says, and all words in its pictures."""
+    return page.evaluate(MOVE, [name, state])
+
+
+def numbers(text: str) -> list[float]:
+    text = text.replace("\N{MINUS SIGN}", "-").replace(" ", "")
+    text = text.replace("\N{NO-BREAK SPACE}", "")
+    return [float(each) for each in re.findall(r"-?\d+(?:\.\d+)?", text)]
+
+
+def test_python_and_script_have_the_same_settings(page):
+    wanted = {
+        name: {key: list(known) for key, known in settings.items()}
+        for name, settings in FIGURES.items()
+    }
+    assert page.evaluate(SETTINGS) == wanted
+
+
+def test_hands_show_the_rows_of_the_matrix(page):
+    for position, row in enumerate(position_encoding(64, 16)):
+        _, words = moved(page, "hands", position=position)
+        values = [word for word in words if re.fullmatch(r".?\d\.\d\d", word)]
+        shown = [numbers(value)[0] for value in values]
+        np.testing.assert_allclose(shown, row, atol=0.00501)
+
+
+@pytest.mark.parametrize("frequency", [0.12, 1.0, 2.4])
+def test_apart_shows_the_nearest_and_how_many_are_too_close(page, frequency):
+    at = np.arange(100)
+    rows = position_encoding(100, 16) / np.sqrt(8)
+    signals = [
+        at[:, np.newaxis] / 999,  # the longest row of 1000 positions
+        np.stack([np.sin(0.001 * at), np.cos(0.001 * at)], axis=1),
+        np.stack([np.sin(frequency * at), np.cos(frequency * at)], axis=1),
+        rows,
+    ]
+    for position in (0, 20, 50, 99):
+        far = [np.linalg.norm(s - s[position], axis=1) for s in signals]
+        others = np.delete(far, position, axis=1)
+        said, words = moved(
+            page, "apart", position=position, frequency=frequency
+        )
+        _, *nearest = numbers(said)
+        wanted = others.min(axis=1)
+        np.testing.assert_allclose(nearest[:3], wanted[:3], atol=5.1e-4)
+        assert nearest[3] == pytest.approx(wanted[3], abs=5.1e-3)
+        verdicts = [w for w in words if "too close" in w or w == "all clear"]
+        shown = [int(v.split()[0]) if "too" in v else 0 for v in verdicts]
+        assert shown == (others < 0.1).sum(axis=1).tolist()
+
+
+def test_no_frequency_keeps_a_hundred_tips_a_tenth_apart():
+    """What `apart` says after the first move."""
+    for frequency in np.arange(0.05, 3.1, 0.001):
+        chords = 2 * np.abs(np.sin(frequency * np.arange(1, 100) / 2))
+        assert chords.min() < 0.1
+
+
+def test_pair_shows_dot_products(page):
+    rows = position_encoding(96, 16)
+    for position, offset in [(0, 0), (7, 3), (63, 32), (40, 12)]:
+        said, _ = moved(page, "pair", position=position, offset=offset)
+        *_, product, itself = numbers(said)
+        dot = rows[position] @ rows[position + offset]
+        assert product == pytest.approx(dot, abs=0.00501)
+        assert itself == 8
+
+
+@pytest.mark.parametrize("d_model", [4, 64, 512])
+@pytest.mark.parametrize("n", [100, 10_000, 1_000_000])
+def test_alike_shows_dot_products(page, d_model, n):
+    rows = position_encoding(128, d_model, max_wavelength=n)
+    said, _ = moved(page, "alike", d_model=d_model, max_wavelength=n)
+    wanted = rows[[20, 21, 30]] @ rows[20]
+    np.testing.assert_allclose(numbers(said), wanted, atol=0.00501)
+
+
+@pytest.mark.parametrize("rotary_dim", [16, 64])
+@pytest.mark.parametrize("n", [100, 10_000])
+def test_rotary_shows_scores_of_rotated_vectors(page, rotary_dim, n):
+    vectors = np.tile([1.0, 0.0], (64, 32))
+    frequencies = angular_frequencies(rotary_dim, n)
+    part = vectors[:, :rotary_dim]
+    vectors[:, :rotary_dim] = rotate(
+        part, np.arange(64), frequencies=frequencies
+    )
+    for query, key, pair in [(0, 0, 0), (3, 40, 2), (40, 3, 9), (63, 62, 1)]:
+        state = {"query": query, "key": key, "pair": pair}
+        state |= {"rotary_dim": rotary_dim, "max_wavelength": n}
+        said, _ = moved(page, "rotary", **state)
+        products = (vectors[query] * vectors[key]).reshape(32, 2).sum(axis=1)
+        *_, one, mean = numbers(said)
+        assert one == pytest.approx(products[pair], abs=0.00501)
+        assert mean == pytest.approx(products.mean(), abs=0.00501)
+
+
+@pytest.mark.parametrize("remedy", range(4))
+def test_unseen_names_the_pairs_with_new_angles(page, remedy):
+    trained = 20
+    for length, n in itertools.product([16, 40, 160], [1, 100, 10_000]):
+        w = angular_frequencies(8, n)
+        s = max(1, length / trained)
+        full = trained * w >= 2 * np.pi
+        ntk = angular_frequencies(8, n * s ** (8 / 6))
+        after = [w, w / s, ntk, np.where(full, w, w / s)][remedy]
+        new = ~full & (length * after > trained * w + 1e-9)
+        state = {"trained": trained, "length": length, "max_wavelength": n}
+        said, _ = moved(page, "unseen", remedy=remedy, **state)
+        pairs, fastest, step = said.split(". ", 2)
+        assert numbers(pairs) == np.flatnonzero(new).tolist()
+        assert numbers(fastest) == np.flatnonzero(~full)[:1].tolist()
+        assert numbers(step)[-1] == pytest.approx(after[0], abs=0.00501)
+
+
+# How they are moved.
+
+
+def test_keys_move_every_slider(page):
+    for name, settings in FIGURES.items():
+        figure = page.locator(f"posenc-play[figure={name}]")
+        sliders = figure.get_by_role("slider")
+        assert sliders.count() == len(settings)
+        for slider, (setting, known) in zip(
+            sliders.all(), settings.items(), strict=True
+        ):
+            for key, end in [("End", known[2]), ("Home", known[1])]:
+                slider.press(key)
+                state = page.evaluate(STATE, name)[setting]
+                assert state == pytest.approx(end)
+
+
+def drag(page, grip, by: tuple[float, float]) -> None:
+    grip.scroll_into_view_if_needed()
+    box = grip.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + by[0], y + by[1], steps=4)
+    page.mouse.up()
+
+
+DRAGS = [
+    ("hands", "row", (0, 80), {"position": 27}),
+    ("apart", "mark", (60, 0), {"position": 29}),
+    ("pair", "both", (0, 40), {"position": 27, "offset": 3}),
+    ("pair", "later", (0, 40), {"position": 7, "offset": 23}),
+    ("alike", "mark", (-100, 0), {"position": 20}),
+    ("rotary", "bar", (100, 0), {"query": 30, "key": 42}),
+    ("rotary", "key", (-150, 0), {"query": 20, "key": 17}),
+    ("unseen", "length", (200, 0), {"trained": 20, "length": 89}),
+]
+
+
+@pytest.mark.parametrize(("name", "grip", "by", "wanted"), DRAGS)
+def test_the_mouse_drags_the_picture(page, name, grip, by, wanted):
+    page.set_viewport_size({"width": 1280, "height": 900})
+    moved(page, name, **{k: known[0] for k, known in FIGURES[name].items()})
+    figure = page.locator(f"posenc-play[figure={name}]")
+    drag(page, figure.locator(f".grip[data-drag='{grip}']").last, by)
+    state = page.evaluate(STATE, name)
+    assert {key: state[key] for key in wanted} == pytest.approx(wanted, abs=1)
+
+
+def test_a_fast_hand_is_turned(page):
+    """A quarter of a turn of the second hand is five positions."""
+    moved(page, "hands", position=0)
+    hand = page.locator("posenc-play[figure=hands] .grip[data-drag='1']")
+    hand.scroll_into_view_if_needed()
+    box = hand.locator(".dial").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x + 20, y)
+    page.mouse.down()
+    page.mouse.move(x + 14, y - 14)
+    page.mouse.move(x, y - 20)
+    page.mouse.up()
+    assert page.evaluate(STATE, "hands")["position"] == 5
+
+
+# In the place of the picture.
+
+
+def test_what_to_notice_comes_after_the_first_move(browser, handout):
+    with browser.new_context(offline=True) as context:
+        page = context.new_page()
+        page.set_content(handout)
+        figure = page.locator("posenc-play[figure=alike]")
+        assert not figure.locator(".note").is_visible()
+        figure.get_by_role("slider").first.press("ArrowLeft")
+        assert figure.locator(".note").is_visible()
+        figure.get_by_role("status").filter(has_text="The dot").wait_for()
+
+
+def test_a_figure_is_on_the_screen_and_a_picture_on_paper(page):
+    assert page.evaluate(VISIBLE) == ["posenc-play"] * len(FIGURES)
+    page.emulate_media(media="print")
+    assert page.evaluate(VISIBLE) == ["img"] * len(FIGURES)
+    page.emulate_media(media="screen")
+
+
+def test_without_scripts_the_picture_stands(browser, handout):
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.set_content(handout)
+        assert page.locator("img").first.is_visible()
+        assert page.get_by_text("It moves.").first.is_visible()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("dark", [False, True])
+def test_is_accessible_and_fits(page, width, dark):
+    page.set_viewport_size({"width": width, "height": 844})
+    page.evaluate(PAINT, ["#111", "#eee"] if dark else ["#fff", "#111"])
+    themes = "document.querySelectorAll('posenc-play[dark]').length"
+    page.wait_for_function(f"{themes} === {len(FIGURES) * dark}")
+    assert violations(page) == []
+    fits = "document.documentElement.scrollWidth <= innerWidth"
+    assert page.evaluate(fits)

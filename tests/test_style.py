@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 import yaml
 from conftest import ROOT
-from test_environment import tracked_files
 
 CONFIG = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())
 HOOKS = {
@@ -27,6 +26,16 @@ MEND = {
     "nbstripout": "uv run tools/store_notebooks.py notebooks/NAME.ipynb",
     "codespell": "uv run codespell --write-changes FILE",
 }
+
+
+def tracked_files() -> list[Path]:
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True
+    )
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    paths = [ROOT / name for name in listed.stdout.splitlines()]
+    return [path for path in paths if path.exists()]
 
 
 def is_text(path: Path) -> bool:

@@ -29,9 +29,8 @@ from test_handouts import violations
 
 from series import chapters, listing
 from series.cells import tags
-from series.chapters import NotebookError, read_notebook
+from series.chapters import read_notebook
 
-README = (ROOT / "README.md").read_text("utf-8")
 KNOWN = pages.Edition(repository="owner/name")
 NUMPY = [each.path for each in listing.NOTEBOOKS if not each.tensorflow]
 MINUTES = 600_000  # milliseconds, as Playwright counts
@@ -114,21 +113,15 @@ def test_each_page_says_how_its_notebook_is_run():
 
 
 def test_the_home_page_has_what_a_reader_looks_for():
-    home = pages.home_page(README, KNOWN)
+    home = pages.home_page(KNOWN)
     for path in NOTEBOOKS:
         assert f"]({path.name})" in home
         assert f"\n{path.stem}\n" in home  # in the list of pages
     assert "](binary-and-waves.png)" in home
-    assert "uv run jupyter lab" in home
     assert "(workshop.md)" in home
     assert "handouts/" not in home
     built = pages.Edition(handouts=["student/01_sine_waves.pdf"])
-    assert pages.home_page(README, built).count('href="handouts/') == 1
-
-
-def test_a_readme_without_its_parts_is_refused():
-    with pytest.raises(NotebookError, match="no section Begin"):
-        pages.home_page(README.replace("## Begin", "## Start"), KNOWN)
+    assert pages.home_page(built).count('href="handouts/') == 1
 
 
 def test_links_to_files_lead_to_pages_or_to_github():
@@ -266,7 +259,7 @@ def test_a_folder_that_holds_something_else_is_refused(tmp_path):
 # Slow: built from nothing, and opened in a browser that reaches nothing else.
 
 REFUSED = ["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"]
-OTHERS = ["index", "workshop", "changes", "search"]
+OTHERS = ["index", *pages.OTHER_PAGES, "search"]
 PAGES = [path.stem for path in NOTEBOOKS] + OTHERS
 OPEN_FOLDS = """() => {
     document.querySelectorAll('details').forEach(d => { d.open = true; });
@@ -318,7 +311,7 @@ def project(tmp_path_factory) -> Path:
     parts += ("workshop",)
     for name in parts:
         shutil.copytree(ROOT / name, project / name, ignore=made)
-    for path in [ROOT / "README.md", *ROOT.glob("posenc_*.*")]:
+    for path in [ROOT / "INSTALL.md", *ROOT.glob("posenc_*.*")]:
         shutil.copy(path, project)
     run_build(project)
     return project

@@ -23,7 +23,7 @@ from series.listing import (
     tables,
 )
 
-TABLE = re.compile(r"(?s)(?<=<!-- notebooks -->\n).*?(?=<!-- end -->)")
+TABLE = re.compile(r"(?s)(?<=<!--notebooks-->\n).*?(?=<!--end-->)")
 ALONG = re.compile(r"(?m)^\[(?:Previous|Next): .+$")
 MINUTES = re.compile(r"(?i)(?<=\babout )\d+(?= minutes)")
 README, WORKSHOP = ROOT / "README.md", ROOT / "workshop/README.md"
@@ -37,9 +37,8 @@ def wanted() -> dict[Path, str]:
         WORKSHOP: with_table(WORKSHOP, f"{table_of_needs(listed)}\n"),
     }
     for each in listed:
-        if each.path.exists():
-            notebook = nbformat.read(each.path, as_version=4)
-            texts[each.path] = nbformat.writes(renewed(notebook, each)) + "\n"
+        notebook = nbformat.read(each.path, as_version=4)
+        texts[each.path] = nbformat.writes(renewed(notebook, each)) + "\n"
     return texts
 
 
@@ -47,7 +46,7 @@ def with_table(path: Path, table: str) -> str:
     """A page with its table written anew."""
     text = path.read_text(encoding="utf-8")
     if not TABLE.search(text):
-        raise SystemExit(f"{path}: no <!-- notebooks --> and <!-- end -->")
+        raise SystemExit(f"{path}: no <!--notebooks--> and <!--end-->")
     return TABLE.sub(lambda _: table, text)
 
 

@@ -4,6 +4,7 @@ import html
 import re
 
 from docutils import nodes
+from pages import OTHER_PAGES
 
 from series.chapters import mathml
 from series.listing import TITLE
@@ -54,11 +55,7 @@ def formula(display):
     return visit, None
 
 
-SOURCES = {
-    "index": "web/home.md",
-    "workshop": "workshop/README.md",
-    "changes": "web/changes.md",
-}
+SOURCES = OTHER_PAGES | {"index": "web/home.md"}
 VERBATIM = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.raw)
 FITS = 32  # characters of code on a line of a telephone
 SIGN_AFTER = re.compile(r"(<math(?:(?!</math>).)*</math>)([.,;:?!)]+)", re.S)

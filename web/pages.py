@@ -1,4 +1,4 @@
-"""What Sphinx is given to make pages of: notebooks, and three more pages.
+"""What Sphinx is given to make pages of: notebooks, and some more pages.
 
 Nothing here needs Sphinx. A notebook is changed so that its page folds what
 JupyterLab folds, and the answers too, and has room for a prediction.
@@ -32,6 +32,11 @@ from series.listing import NOTEBOOKS, PARTS, tables
 WEB = Path(__file__).resolve().parent
 PROJECT = WEB.parent
 PICTURE = ".github/binary-and-waves.png"
+OTHER_PAGES = {
+    "install": "INSTALL.md",
+    "workshop": "workshop/README.md",
+    "changes": "web/changes.md",
+}
 ALONG_THE_SERIES = re.compile(r"\[(Previous|Next): ")
 MEGABYTES = 29  # that a first visit loads to run a notebook
 ROOM_TO_WRITE = (
@@ -186,7 +191,7 @@ def _html(text: str) -> NotebookNode:
 
 def how_to_run(name: str, keras: bool, edition: Edition) -> str:
     """Say at the top of a page how its notebook is run."""
-    install = '<a href="index.html#install">install the series</a>'
+    install = '<a href="install.html">install the series</a>'
     if name in edition.lite:
         student, full = map(lite_address, edition.lite[name])
         text = (
@@ -220,17 +225,7 @@ def lite_address(file: str) -> str:
     return f"lite/notebooks/index.html?path={file}"
 
 
-# The home page, the workshop's page, and what has changed.
-
-
-def section_of(readme: str, heading: str) -> str:
-    """The text of the README below a heading of the second level."""
-    found = re.search(
-        rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", readme, re.M | re.S
-    )
-    if found is None:
-        raise NotebookError(f"README.md has no section {heading}")
-    return found[1].strip()
+# The home page, and pages made of other files.
 
 
 def relink_files(text: str, folder: str, edition: Edition) -> str:
@@ -241,7 +236,8 @@ def relink_files(text: str, folder: str, edition: Edition) -> str:
         folder: Where it stands in the repository.
         edition: Without a repository, what has no page loses its link.
     """
-    pages = {"README.md": "index.md", "workshop/README.md": "workshop.md"}
+    pages = {page: f"{name}.md" for name, page in OTHER_PAGES.items()}
+    pages["README.md"] = "index.md"
 
     def replace(match: re.Match) -> str:
         target, hash_sign, anchor = match["target"].partition("#")
@@ -256,14 +252,23 @@ def relink_files(text: str, folder: str, edition: Edition) -> str:
     return re.sub(pattern, replace, text)
 
 
-def home_page(readme: str, edition: Edition) -> str:
-    """Make the home page, of home.md and of the README's parts."""
-    beginning = readme.partition("\n## ")[0].partition("\n\n")[2].strip()
+def home_page(edition: Edition) -> str:
+    """Make the home page, of home.md and of the list of notebooks."""
+    start = NOTEBOOKS[0]
+    run = ""
+    if start.path.stem in edition.lite:
+        student, _ = edition.lite[start.path.stem]
+        run = (
+            f'Or <a href="{lite_address(student)}">run it in your browser</a>'
+            " right away."
+        )
     parts = {
-        "beginning": beginning.replace(PICTURE, Path(PICTURE).name),
+        "picture": Path(PICTURE).name,
+        "start": start.title,
+        "start_file": start.file,
+        "start_run": run,
         "notebooks": tables(NOTEBOOKS),
         "pages": "\n".join(map(_pages_of, PARTS)),
-        "begin": relink_files(section_of(readme, "Begin"), "", edition),
         "handouts": _downloads(edition),
     }
     return Template((WEB / "home.md").read_text("utf-8")).substitute(parts)
@@ -302,17 +307,13 @@ def write_sources(folder: Path, edition: Edition) -> list[str]:
     Returns:
         The names of the pages.
     """
-    readme = (PROJECT / "README.md").read_text("utf-8")
-    workshop = (PROJECT / "workshop/README.md").read_text("utf-8")
     names = [each.path.stem for each in NOTEBOOKS]
-    texts = {
-        "index.md": home_page(readme, edition),
+    texts = {"index.md": home_page(edition)}
+    for name, file in OTHER_PAGES.items():
+        text = (PROJECT / file).read_text("utf-8")
+        text = relink_files(text, posixpath.dirname(file), edition)
         # A box to tick on paper; MyST's own has no label.
-        "workshop.md": relink_files(workshop, "workshop", edition).replace(
-            "- [ ] ", "- \N{BALLOT BOX} "
-        ),
-        "changes.md": (WEB / "changes.md").read_text("utf-8"),
-    }
+        texts[f"{name}.md"] = text.replace("- [ ] ", "- \N{BALLOT BOX} ")
     for each in NOTEBOOKS:
         page = page_of(each.path, each.tensorflow, edition, names)
         texts[each.file] = nbformat.writes(page)
