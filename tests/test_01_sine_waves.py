@@ -91,6 +91,12 @@ def test_from_which_width_on_the_encoding_is_smooth(n, seq_len):
         assert is_smooth == (n ** (2 / width) < 2 * math.pi)
 
 
+@pytest.mark.parametrize("width", [2, 4, 6, 8, 10])
+def test_in_narrow_encodings_positions_0_and_6_are_more_alike(width):
+    found = distances(10_000 ** (-np.arange(0, width, 2) / width), 10)
+    assert found[5] < found[0]
+
+
 def test_two_hands_reach_a_thousand_positions_and_three_reach_further():
     assert is_good((36, 1000), 1000)
     assert is_good((30, 800, 20_000), 10_000)
