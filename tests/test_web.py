@@ -200,19 +200,6 @@ def test_kernel_and_pyodide_are_fixed_together():
     assert kernel == core == lite.PINS["kernel"]
 
 
-def test_versions_are_those_of_the_lock():
-    """One command renews both."""
-    pin = re.compile(r"([\w-]+)==([\w.]+)")
-    lock = dict(pin.findall((ROOT / "requirements.txt").read_text("utf-8")))
-    head = dict(pin.findall((ROOT / "web/build.py").read_text("utf-8")))
-    shared = head.keys() & lock.keys()
-    assert shared
-    wanted = {n: lock[n] for n in shared}
-    assert {n: head[n] for n in shared} == wanted, (
-        "uv run tools/renew_versions.py"
-    )
-
-
 def test_what_is_not_what_its_sum_says_is_refused(tmp_path):
     distribution, kept = tmp_path / "distribution", tmp_path / "kept"
     distribution.mkdir()
@@ -221,20 +208,22 @@ def test_what_is_not_what_its_sum_says_is_refused(tmp_path):
     shutil.copytree(distribution, kept)
     with pytest.raises(lite.EditionError, match="not what web/"):
         lite.fetch(kept, None)
-    with pytest.raises(lite.EditionError, match="its sum differs"):
+    with pytest.raises(lite.EditionError, match="its checksum"):
         lite.fetch(kept, str(distribution))  # the first one was removed
 
 
-@pytest.mark.parametrize("source", ["/no/such", "http://127.0.0.1:9/"])
-def test_what_cannot_be_had_is_said(tmp_path, source):
-    with pytest.raises(lite.EditionError, match=r"cannot (copy|fetch)"):
-        lite.fetch(tmp_path, source)
-
-
-def test_without_a_network_the_registry_is_named(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("/no/such", "cannot fetch file:///no/such"),
+        ("http://127.0.0.1:9/", "cannot fetch http"),
+        (None, "cannot download open-webui"),
+    ],
+)
+def test_what_cannot_be_had_is_said(tmp_path, monkeypatch, source, said):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    with pytest.raises(lite.EditionError, match="cannot download open-webui"):
-        lite.fetch(tmp_path, None)
+    with pytest.raises(lite.EditionError, match=said):
+        lite.fetch(tmp_path, source)
 
 
 # The folder, and the command.
@@ -253,7 +242,6 @@ def test_a_folder_that_holds_something_else_is_refused(tmp_path):
         check_folder(site)
     with pytest.raises(FolderError, match="is no folder"):
         check_folder(site / "thesis.txt")
-    assert (site / "thesis.txt").read_text() == "years"
 
 
 # Slow: built from nothing, and opened in a browser that reaches nothing else.
@@ -421,10 +409,8 @@ def test_a_page_says_where_it_stands(project):
     assert canonical["href"] == f"{there}01_sine_waves.html"
     told = {e["property"]: e["content"] for e in page.select("[property]")}
     assert told["og:title"].startswith("01 Give every position")
-    assert told["og:image"].startswith(there)
-    picture = project / "site" / told["og:image"].removeprefix(there)
-    assert picture.is_file()
-    assert len(page.select_one('[name="description"]')["content"]) > 40
+    picture = told["og:image"].removeprefix(there)
+    assert (project / "site" / picture).is_file()
     (source,) = page.select(".about-page a[href*=blob]")
     assert source["href"].endswith("/notebooks/01_sine_waves.ipynb")
     sitemap = (project / "site/sitemap.xml").read_text("utf-8")
@@ -432,30 +418,14 @@ def test_a_page_says_where_it_stands(project):
 
 
 @pytest.mark.slow
-def test_search_finds(page, address):
-    page.goto(f"{address}search.html?q=rotary")
-    found = page.locator("#search-results li a")
-    found.first.wait_for()
-    assert "08 Go beyond sinusoids" in " ".join(found.all_inner_texts())
-
-
-@pytest.mark.slow
 def test_search_quotes_neither_menus_nor_folds(page, address):
-    page.goto(f"{address}search.html?q=rotation", wait_until="networkidle")
+    page.goto(f"{address}search.html?q=rotary", wait_until="networkidle")
     quotes = page.locator("#search-results .context")
     quotes.first.wait_for()
-    assert quotes.count() == page.locator("#search-results li").count()
+    found = page.locator("#search-results li a").all_inner_texts()
+    assert "08 Go beyond sinusoids" in " ".join(found)
     quoted = " ".join(quotes.all_inner_texts())
-    assert "turns the hand by the angle" in quoted
     assert not re.search("System Settings|Contents|set_xticks", quoted)
-
-
-@pytest.mark.slow
-def test_a_figure_opens_by_itself_to_be_enlarged(page, address):
-    page.goto(f"{address}01_sine_waves.html")
-    picture = page.locator("article a:has(> img)").first
-    page.goto(picture.evaluate("link => link.href"))
-    assert page.locator("img").count() == 1
 
 
 @pytest.mark.slow
@@ -472,21 +442,6 @@ def test_a_telephone_shows_formulas_whole_and_scrolls_code(
     for code in page.locator("div.cell_input pre").all():
         style = code.evaluate("code => getComputedStyle(code).whiteSpace")
         assert style == "pre"
-
-
-@pytest.mark.slow
-def test_the_outline_leads_to_exercises_and_these_to_the_notebook(
-    page, address
-):
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(f"{address}01_sine_waves.html")
-    page.locator("button.secondary-toggle").last.click()
-    page.locator("dialog a", has_text="Exercise 1").click()
-    assert page.locator("dialog[open]").count() == 0
-    exercise = page.locator("section[id^=exercise-1-]")
-    way = exercise.locator("xpath=preceding-sibling::p[1]//a")
-    first = page.locator(".run a").first
-    assert way.evaluate("a => a.href") == first.evaluate("a => a.href")
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@
 #   "posenc-series",
 #   "sphinx==9.0.4",
 #   "sphinx-book-theme==1.4.0",
+#   "sphinx-sitemap==2.9.0",
 # ]
 #
 # [tool.uv]
@@ -86,7 +87,7 @@ def build_pages(edition: Edition, address: str, out: Path) -> None:
     """Build the pages to read."""
     from sphinx.cmd.build import main as sphinx
 
-    names = write_sources(CACHE / "source", edition)
+    write_sources(CACHE / "source", edition)
     options = [
         *("-q", "-W", "--keep-going"),
         *("-c", str(WEB), "-d", str(CACHE / "doctrees")),
@@ -100,16 +101,6 @@ def build_pages(edition: Edition, address: str, out: Path) -> None:
     for path in [out / ".buildinfo", *out.rglob("*.map")]:
         path.unlink()
     (out / ".nojekyll").touch()  # GitHub leaves folders like _static out
-    if address:
-        lines = "".join(
-            f"<url><loc>{address}{name}.html</loc></url>\n" for name in names
-        )
-        (out / "sitemap.xml").write_text(
-            '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns='
-            '"http://www.sitemaps.org/schemas/sitemap/0.9">\n'
-            f"{lines}</urlset>\n",
-            "utf-8",
-        )
 
 
 def handouts() -> list[str]:

@@ -27,6 +27,7 @@ html_context = {"default_mode": "auto"}
 html_favicon = "static/icon.svg"
 templates_path = ["templates"]
 html_copy_source = False
+sitemap_url_scheme = "{link}"
 html_show_copyright = False
 html_show_sphinx = False
 html_use_index = False
@@ -87,7 +88,9 @@ def describe(app, pagename, templatename, context, doctree):
 
 
 def setup(app):
-    """Connect the functions above."""
+    """Connect the functions above; a sitemap needs the site's address."""
+    if app.config.html_baseurl:
+        app.setup_extension("sphinx_sitemap")
     app.add_html_math_renderer("mathml", formula("inline"), formula("block"))
     app.connect("doctree-resolved", hold_together)
     app.connect("html-page-context", describe)

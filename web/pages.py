@@ -301,12 +301,8 @@ def _downloads(edition: Edition) -> str:
 # All of them.
 
 
-def write_sources(folder: Path, edition: Edition) -> list[str]:
-    """Write what Sphinx reads; what is the same already is left alone.
-
-    Returns:
-        The names of the pages.
-    """
+def write_sources(folder: Path, edition: Edition) -> None:
+    """Write what Sphinx reads; what is the same already is left alone."""
     names = [each.path.stem for each in NOTEBOOKS]
     texts = {"index.md": home_page(edition)}
     for name, file in OTHER_PAGES.items():
@@ -325,6 +321,4 @@ def write_sources(folder: Path, edition: Edition) -> list[str]:
         file = folder / name
         if not file.exists() or file.read_text("utf-8") != text:
             file.write_text(text, "utf-8")
-    picture = folder / Path(PICTURE).name
-    shutil.copy2(PROJECT / PICTURE, picture)
-    return [Path(name).stem for name in texts]
+    shutil.copy2(PROJECT / PICTURE, folder)
