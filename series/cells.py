@@ -4,7 +4,7 @@ from nbformat import NotebookNode
 
 FOLDED = {"check", "drawing", "plumbing", "solution"}  # code of no lesson
 VARIES = {"timed", "trained"}  # figures that differ from run to run
-IGNORED = "nbval-ignore-output"  # sliders and progress: nothing is stored
+IGNORED = "nbval-ignore-output"  # progress: nothing is stored
 TAGS = FOLDED | VARIES | {IGNORED, "exercise", "predict", "reveal"}
 
 

@@ -10,7 +10,6 @@ from nbformat import NotebookNode
 
 from series.cells import IGNORED, is_folded, tags
 
-SLIDERS = "The sliders are in the notebook. A still picture is above."
 PROGRESS = "Shows its progress when it runs."
 EXPLANATION = """\
 <details>
@@ -146,9 +145,7 @@ def student_notebook(path: Path) -> NotebookNode:
 
 def note_on(cell: NotebookNode) -> str:
     """What stands on a page for what only a running notebook shows."""
-    if IGNORED not in tags(cell):
-        return ""
-    return SLIDERS if "interact(" in cell.source else PROGRESS
+    return PROGRESS if IGNORED in tags(cell) else ""
 
 
 def headings(cell: NotebookNode, level: int) -> list[str]:

@@ -64,7 +64,6 @@ def small_notebook(title: str, other: str) -> NotebookNode:
         prose("predict-b", "**Predict.** QUESTION-B", "predict"),
         code("reveal-b", "2 + 2", "reveal", outputs=[printed("ANSWER-B")]),
         prose("explain-b", "It is four."),
-        code("slide", "interact(x)", "nbval-ignore-output", **FOLDED),
         code("wait", "go()", "nbval-ignore-output"),
         prose("exercises", "## Exercises"),
         prose("exercise-1", "### Exercise 1. Ask\n\nWhat?", "exercise"),

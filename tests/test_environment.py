@@ -15,7 +15,6 @@ from packaging.utils import canonicalize_name
 from series.listing import NOTEBOOKS
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-OURS = canonicalize_name(PROJECT["project"]["name"])
 
 
 def requirements(lines: list[str]) -> list[Requirement]:
@@ -67,17 +66,6 @@ def test_what_is_installed_is_what_is_locked():
 def test_the_lock_holds_all_that_the_lists_need_and_nothing_else():
     asked = LIGHT + requirements_of("requirements.in")
     assert needed_by(asked) == set(LOCKED_HERE), "renew requirements.txt"
-
-
-def test_all_of_it_is_the_lock():
-    """As the installed project says it, to uv, pip, conda and Binder."""
-    told = map(Requirement, importlib.metadata.requires(OURS))
-    extra = {
-        (canonicalize_name(each.name), each.specifier)
-        for each in told
-        if "extra ==" in str(each.marker)
-    }
-    assert extra == {(canonicalize_name(p.name), p.specifier) for p in LOCK}
 
 
 def imported(path: Path) -> set[str]:

@@ -156,14 +156,14 @@ def test_a_small_notebook_for_students(small):
     left_out = {"draw", "check-1", "solution-1", "solution-1-text"}
     wanted = [c.id for c in small_notebook("", "").cells]
     assert cells == [f"01-{name}" for name in wanted if name not in left_out]
-    hidden = "folded|HINT|SOLVED|interact|CLEAR|Not answered yet"
+    hidden = "folded|HINT|SOLVED|CLEAR|Not answered yet"
     assert not re.search(hidden, page.main.text)
     questions, exercises = ["Your prediction"] * 2, ["Your answer"]
     assert [e.parent.text for e in page("textarea")] == questions + exercises
     assert [i["alt"] for i in page("img")] == ["A teal box."]
     assert "answer_1 = ..." in page.text
     said = [e.text for e in page.select(".label")]
-    assert said == [chapters.SLIDERS, chapters.PROGRESS]
+    assert said == [chapters.PROGRESS]
 
 
 def test_instructors_get_everything(small):

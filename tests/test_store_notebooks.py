@@ -18,7 +18,7 @@ UNTIDY = [
     new_code_cell("check_1(...)", metadata={"tags": ["exercise"]}),
     new_code_cell("check_1(1+1)", metadata={"tags": ["solution"]}),
     new_code_cell(
-        "print('slider')", metadata={"tags": ["nbval-ignore-output"]}
+        "print('progress')", metadata={"tags": ["nbval-ignore-output"]}
     ),
     new_code_cell(
         "import posenc_helpers",
@@ -61,7 +61,7 @@ def test_what_an_editor_left_is_mended(stored):
     notebook = nbformat.read(folder / "untidy.ipynb", as_version=4)
     nbformat.validate(notebook)
     assert set(notebook.metadata) == {"kernelspec"}
-    task, check, answer, solution, slider, module = notebook.cells
+    task, check, answer, solution, progress, module = notebook.cells
     names = [cell.id for cell in (task, check, answer, solution)]
     assert names == ["exercise-1", "check-1", "answer-1", "solution-1"]
     assert len({cell.id for cell in notebook.cells}) == len(UNTIDY)
@@ -73,7 +73,7 @@ def test_what_an_editor_left_is_mended(stored):
     counts = [cell.execution_count for cell in notebook.cells[1:]]
     assert counts == [1, 2, 3, 4, 5]
     assert solution.outputs[0].data["text/plain"] == "True"
-    assert slider.outputs == []
+    assert progress.outputs == []
     assert "mended ids: exercise-1, check-1, answer-1" in done.stdout
     assert "mended formatting: solution-1" in done.stdout
 

@@ -24,7 +24,6 @@ from conftest import NOTEBOOKS, ROOT
 from nbclient import NotebookClient
 from site_folder import FolderError, check_folder, replace_folder
 from small_series import write_small_series
-from test_browser import move_slider
 from test_handouts import violations
 
 from series import chapters, listing
@@ -72,7 +71,7 @@ def test_a_page_folds_answers_and_solutions(small):
 def test_a_page_folds_what_jupyterlab_folds(small):
     page = pages.page_of(small[0], False, pages.Edition(), [])
     cells = {cell.source.split("\n")[0]: cell for cell in page.cells}
-    for line in ("# Draw folded", "interact(x)", "def check_1(answer): HINT"):
+    for line in ("# Draw folded", "def check_1(answer): HINT"):
         assert "hide-input" in tags(cells[line])
     shown = cells["# Draw folded"].metadata.mystnb
     assert shown["code_prompt_show"] == "Draw folded"
@@ -508,6 +507,4 @@ def test_a_notebook_runs_whole_in_the_browser(page, address, path, kind):
         for output in ran[cell.id]["outputs"]:
             png = output.get("data", {}).get("image/png")
             assert png is None or page.evaluate(DECODES, png)
-    for slider in page.locator(".jp-OutputArea-output .widget-interact").all():
-        move_slider(page, slider)
     assert page.get_by_text("Python is starting").count() == 0

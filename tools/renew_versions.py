@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCK, BUILD = "requirements.txt", ROOT / "web/build.py"
-TOGETHER = ("jupyterlite", "jupyterlab-widgets")
+TOGETHER = ("jupyterlite",)
 PIN = re.compile(r'"(?P<name>[\w-]+)==(?P<version>[\w.]+)"')
 LOCKED = re.compile(r"^([\w-]+)==([\w.]+)", re.M)
 DATE = re.compile(r'(?<=exclude-newer = ")[^"]+')

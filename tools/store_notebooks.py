@@ -133,7 +133,7 @@ def run(notebook: NotebookNode, folder: Path) -> None:
     ).execute()
     notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL})
     for cell in notebook.cells:
-        # A widget's stored output is an address that no one can open.
+        # What shows progress would differ on every run.
         if IGNORED in tags(cell):
             cell.outputs = []
         # The script of figures to play with is in the repository once.

@@ -2,7 +2,6 @@
 # requires-python = ">=3.11,<3.14"
 # dependencies = [
 #   "jupyter-server==2.21.1",
-#   "jupyterlab-widgets==3.0.17",
 #   "jupyterlite-core==0.8.6",
 #   "jupyterlite-pyodide-kernel==0.8.6",
 #   "latex2mathml==3.81.1",

@@ -12,7 +12,6 @@ from importlib.util import source_hash
 from pathlib import Path
 
 FIRST = (
-    "ipywidgets",
     "matplotlib.pyplot",
     "matplotlib_inline.backend_inline",
     "piplite.piplite",
