@@ -197,22 +197,24 @@ def _is_new(cell: NotebookNode) -> bool:
     return heading or "predict" in tags(cell)
 
 
-def relink(source: str, link: Link) -> str:
-    """Let links between notebooks lead elsewhere, or become plain text.
+def relink(source: str, link: Link, file: Link = lambda path: None) -> str:
+    """Let links to other files lead elsewhere, or become plain text.
 
     Args:
         source: Markdown.
         link: Gives the address of another notebook, or None for no link.
+        file: Gives that of another file of the repository, likewise.
     """
 
     def replace(match: re.Match) -> str:
-        address = link(match["name"])
+        name, path = match["name"], match["path"]
+        address = link(name) if name else file(path)
         if address is None:
             return match["text"]
         return f"[{match['text']}]({address})"
 
-    pattern = r"\[(?P<text>[^]]+)\]\((?P<name>\w+)\.ipynb\)"
-    return re.sub(pattern, replace, source)
+    target = r"(?P<name>\w+)\.ipynb|\.\./(?P<path>[^)]+)"
+    return re.sub(rf"\[(?P<text>[^]]+)\]\((?:{target})\)", replace, source)
 
 
 def alt_texts(cell: NotebookNode, path: Path) -> list[str]:

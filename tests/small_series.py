@@ -82,7 +82,7 @@ def small_notebook(title: str, other: str) -> NotebookNode:
             **FOLDED,
         ),
         prose("solution-1-text", "Because it is SOLVED.", "solution"),
-        prose("recap", "## Recap\n\nThat was all."),
+        prose("recap", "## Recap\n\nThat was [all](../x.py)."),
         prose("nav-end", links),
     ]
     return nbformat.v4.new_notebook(cells=cells)

@@ -94,6 +94,7 @@ def test_a_page_links_to_pages_only(small):
     )
     assert "02_second" not in page
     assert "Read the other." in page
+    assert "That was all." in page
 
 
 def test_each_page_says_how_its_notebook_is_run():

@@ -94,7 +94,7 @@ def page_of(
     cells = [cell for cell in notebook.cells if not _only_leads_on(cell)]
     for cell in cells:
         if cell.cell_type == "markdown":
-            cell.source = _prose(cell, names)
+            cell.source = _prose(cell, names, edition)
         else:
             _fold_as_in_jupyterlab(cell)
             _hand_over_alt_text(cell, path)
@@ -113,13 +113,13 @@ def _only_leads_on(cell: NotebookNode) -> bool:
     return bool(ALONG_THE_SERIES.match(cell.source))
 
 
-def _prose(cell: NotebookNode, names: Sequence[str]) -> str:
+def _prose(cell: NotebookNode, names: Sequence[str], edition: Edition) -> str:
     """The text of a cell, with links to pages and room for a prediction."""
     paragraphs = cell.source.split("\n\n")
     # The theme has links to the previous page and to the next one.
     kept = [text for text in paragraphs if not ALONG_THE_SERIES.match(text)]
     pages = {name: f"{name}.ipynb" for name in names}
-    source = relink("\n\n".join(kept), pages.get)
+    source = relink("\n\n".join(kept), pages.get, edition.file)
     if "predict" in tags(cell):
         room = ROOM_TO_WRITE.format(cell.id)
         return f'<div class="predict">\n\n{source}\n\n{room}\n\n</div>'
