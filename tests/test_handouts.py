@@ -21,7 +21,7 @@ from series import chapters
 from series.cells import tags
 
 MEGABYTES = 4
-A4, LETTER = (595, 842), (612, 792)  # in points
+A4 = (595, 842)  # in points
 BOUND = "positional_encoding"
 OPEN_FOLDS = """document.querySelectorAll('details').forEach(
     fold => { fold.open = true; })"""
@@ -465,17 +465,17 @@ def test_an_answer_is_not_on_the_page_of_its_question(made):
 def test_pdfs_are_tagged_outlined_and_of_the_right_size(made):
     for kind in handouts.KINDS:
         pdfs = sorted((made / kind).glob("*.pdf"))
-        pages = [check_pdf(pdf, A4) for pdf in pdfs]
+        pages = [check_pdf(pdf) for pdf in pdfs]
         assert pages[2] == 1 + pages[0] + pages[1]
 
 
-def check_pdf(path: Path, paper: tuple[int, int]) -> int:
+def check_pdf(path: Path) -> int:
     """Tagged, outlined, of the right size, and free of this machine."""
     data = path.read_bytes()
     sizes = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", data)
     for width, height in sizes:
-        assert abs(float(width) - paper[0]) < 1
-        assert abs(float(height) - paper[1]) < 1
+        assert abs(float(width) - A4[0]) < 1
+        assert abs(float(height) - A4[1]) < 1
     for part in (b"/StructTreeRoot", b"/Outlines", b"/Lang", b"/Alt"):
         assert part in data, part
     assert b"file:" not in data
@@ -539,10 +539,3 @@ def test_in_a_browser_with_the_network_off(browser, path, kind):
             assert abs(shown - min(wanted, room)) <= 1
             assert abs(dots - 2 * wanted) <= 1
     page.context.close()
-
-
-def test_letter_paper(browser, small, tmp_path):
-    html = handouts.page(small[:1], "student", "letter", lambda name: None)
-    pdf = tmp_path / "letter.pdf"
-    pages = handouts.print_pdf(html, pdf, browser)
-    assert pages == check_pdf(pdf, LETTER)

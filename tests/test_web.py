@@ -281,12 +281,8 @@ DECODES = """async png => {
 def run_build(project: Path, **environment) -> None:
     command = [os.environ.get("UV", "uv"), "run", project / "web/build.py"]
     command += ["--repository", "owner/name", "--address", "https://x.org/y"]
-    done = subprocess.run(
-        command,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-    )
+    env = os.environ | environment
+    done = subprocess.run(command, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
@@ -295,9 +291,8 @@ def project(tmp_path_factory) -> Path:
     """The project with its site, built while no download was kept."""
     project = tmp_path_factory.mktemp("project")
     made = shutil.ignore_patterns(".cache", "__pycache__")
-    parts = (".github", "notebooks", "posenc_review", "series", "web")
-    parts += ("workshop",)
-    for name in parts:
+    folders = ".github notebooks posenc_review series web workshop"
+    for name in folders.split():
         shutil.copytree(ROOT / name, project / name, ignore=made)
     for path in [ROOT / "INSTALL.md", *ROOT.glob("posenc_*.*")]:
         shutil.copy(path, project)
@@ -398,6 +393,13 @@ def test_a_page_is_whole_and_accessible(page, address, name):
         assert page.evaluate(TOO_WIDE) == []
         assert page.evaluate(DECODED)
         assert violations(page) == []
+    # On a telephone, formulas and short code are whole, and long code scrolls.
+    assert page.evaluate(HIDDEN) == []
+    for code in page.locator("article code.whole").all():
+        assert code.evaluate("code => code.getClientRects().length") == 1
+    for code in page.locator("div.cell_input pre").all():
+        style = code.evaluate("code => getComputedStyle(code).whiteSpace")
+        assert style == "pre"
 
 
 @pytest.mark.slow
@@ -426,22 +428,6 @@ def test_search_quotes_neither_menus_nor_folds(page, address):
     assert "08 Go beyond sinusoids" in " ".join(found)
     quoted = " ".join(quotes.all_inner_texts())
     assert not re.search("System Settings|Contents|set_xticks", quoted)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_telephone_shows_formulas_whole_and_scrolls_code(
-    page, address, path
-):
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(f"{address}{path.stem}.html", wait_until="networkidle")
-    page.evaluate(OPEN_FOLDS)
-    assert page.evaluate(HIDDEN) == []
-    for code in page.locator("article code.whole").all():
-        assert code.evaluate("code => code.getClientRects().length") == 1
-    for code in page.locator("div.cell_input pre").all():
-        style = code.evaluate("code => getComputedStyle(code).whiteSpace")
-        assert style == "pre"
 
 
 @pytest.mark.slow
