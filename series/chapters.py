@@ -197,23 +197,23 @@ def _is_new(cell: NotebookNode) -> bool:
     return heading or "predict" in tags(cell)
 
 
-def relink(source: str, link: Link, file: Link = lambda path: None) -> str:
-    """Let links to other files lead elsewhere, or become plain text.
+def relink(source: str, link: Link) -> str:
+    """Let links to other notebooks lead elsewhere, or become plain text.
+
+    Links to other files of the repository become plain text.
 
     Args:
         source: Markdown.
         link: Gives the address of another notebook, or None for no link.
-        file: Gives that of another file of the repository, likewise.
     """
 
     def replace(match: re.Match) -> str:
-        name, path = match["name"], match["path"]
-        address = link(name) if name else file(path)
+        address = link(match["name"]) if match["name"] else None
         if address is None:
             return match["text"]
         return f"[{match['text']}]({address})"
 
-    target = r"(?P<name>\w+)\.ipynb|\.\./(?P<path>[^)]+)"
+    target = r"(?P<name>\w+)\.ipynb|\.\./[^)]+"
     return re.sub(rf"\[(?P<text>[^]]+)\]\((?:{target})\)", replace, source)
 
 

@@ -52,9 +52,7 @@ def text_of(notebook) -> str:
 
 
 def test_a_page_folds_answers_and_solutions(small):
-    page = text_of(
-        pages.page_of(small[0], False, pages.Edition(), ["02_second"])
-    )
+    page = text_of(pages.page_of(small[0], False, pages.Edition()))
     folds = re.findall(r"<details.*?</details>", page, re.S)
     answer_a, answer_b, solution = folds
     assert 'details class="answer" data-question="predict-a"' in answer_a
@@ -69,7 +67,7 @@ def test_a_page_folds_answers_and_solutions(small):
 
 
 def test_a_page_folds_what_jupyterlab_folds(small):
-    page = pages.page_of(small[0], False, pages.Edition(), [])
+    page = pages.page_of(small[0], False, pages.Edition())
     cells = {cell.source.split("\n")[0]: cell for cell in page.cells}
     for line in ("# Draw folded", "def check_1(answer): HINT"):
         assert "hide-input" in tags(cells[line])
@@ -80,21 +78,11 @@ def test_a_page_folds_what_jupyterlab_folds(small):
 
 
 def test_a_page_says_nothing_that_is_for_jupyterlab(small):
-    page = text_of(
-        pages.page_of(small[0], False, pages.Edition(), ["02_second"])
-    )
+    page = text_of(pages.page_of(small[0], False, pages.Edition()))
     assert page.startswith("# 01 The one")
     assert not re.search("CLEARING|Next: the other", page)
     assert "[the other](02_second.ipynb)" in page
-
-
-def test_a_page_links_to_pages_only(small):
-    page = text_of(
-        pages.page_of(small[0], False, pages.Edition(), ["01_first"])
-    )
-    assert "02_second" not in page
-    assert "Read the other." in page
-    assert "That was all." in page
+    assert "That was all." in page  # what has no page, has no link
 
 
 def test_each_page_says_how_its_notebook_is_run():

@@ -24,7 +24,6 @@ from series.chapters import (
     answers,
     note_on,
     read_chapter,
-    relink,
     title_of,
 )
 from series.listing import NOTEBOOKS, PARTS, tables
@@ -78,23 +77,20 @@ class Edition:
 # The page of a notebook.
 
 
-def page_of(
-    path: Path, keras: bool, edition: Edition, names: Sequence[str]
-) -> NotebookNode:
+def page_of(path: Path, keras: bool, edition: Edition) -> NotebookNode:
     """Make the source of a notebook's page.
 
     Args:
         path: The notebook.
         keras: Whether it needs TensorFlow.
         edition: How it can be run, and where its source is.
-        names: Notebooks that have a page; a link to another one goes.
     """
     notebook = read_chapter(path)
     links = _html(how_to_run(path.stem, keras, edition))
     cells = [cell for cell in notebook.cells if not _only_leads_on(cell)]
     for cell in cells:
         if cell.cell_type == "markdown":
-            cell.source = _prose(cell, names, edition)
+            cell.source = _prose(cell, edition)
         else:
             _fold_as_in_jupyterlab(cell)
             _hand_over_alt_text(cell, path)
@@ -113,13 +109,12 @@ def _only_leads_on(cell: NotebookNode) -> bool:
     return bool(ALONG_THE_SERIES.match(cell.source))
 
 
-def _prose(cell: NotebookNode, names: Sequence[str], edition: Edition) -> str:
+def _prose(cell: NotebookNode, edition: Edition) -> str:
     """The text of a cell, with links to pages and room for a prediction."""
     paragraphs = cell.source.split("\n\n")
     # The theme has links to the previous page and to the next one.
     kept = [text for text in paragraphs if not ALONG_THE_SERIES.match(text)]
-    pages = {name: f"{name}.ipynb" for name in names}
-    source = relink("\n\n".join(kept), pages.get, edition.file)
+    source = relink_files("\n\n".join(kept), "notebooks", edition)
     if "predict" in tags(cell):
         room = ROOM_TO_WRITE.format(cell.id)
         return f'<div class="predict">\n\n{source}\n\n{room}\n\n</div>'
@@ -303,7 +298,6 @@ def _downloads(edition: Edition) -> str:
 
 def write_sources(folder: Path, edition: Edition) -> None:
     """Write what Sphinx reads; what is the same already is left alone."""
-    names = [each.path.stem for each in NOTEBOOKS]
     texts = {"index.md": home_page(edition)}
     for name, file in OTHER_PAGES.items():
         text = (PROJECT / file).read_text("utf-8")
@@ -311,7 +305,7 @@ def write_sources(folder: Path, edition: Edition) -> None:
         # A box to tick on paper; MyST's own has no label.
         texts[f"{name}.md"] = text.replace("- [ ] ", "- \N{BALLOT BOX} ")
     for each in NOTEBOOKS:
-        page = page_of(each.path, each.tensorflow, edition, names)
+        page = page_of(each.path, each.tensorflow, edition)
         texts[each.file] = nbformat.writes(page)
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.iterdir():
