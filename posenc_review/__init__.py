@@ -1,23 +1,23 @@
 """Review position encodings: tables of sinusoids, and rotary functions.
 
-To read it, begin with `report` (what is said) and `waves` (bases from
-speeds). For tables: `conventions`, `tables` (the checks of notebook 07),
-`causes`. For rotary functions: `rotary`, which tells the steps; `calls`
-(are positions read), `probing`, `turning` and `near` (how pairs turn), `far`
-(caches, rounding), `asked` and `config` (what it is held to). `settings`,
-`reading` and `rounding` serve both.
+To read it, begin with `hypothesis`: how columns turn, and what may be changed
+in that. For rotary functions go on with `rotary`, which tells the steps:
+`calls` (are positions read), `pairs` (which columns turn together),
+`frequencies` (which base they follow), `sweep` (every position), `config` and
+`held` (what a model asks for). For tables: `conventions`, `tables` (the checks
+of notebook 07), `table_causes`. `report`, `rounding` and `settings` serve
+both.
 """
 
 from .conventions import CONVENTIONS, convention_of
-from .near import RotaryConvention
-from .rotary import RotaryReview, review_rotary
-from .tables import Review, review
+from .report import Finding, Review
+from .rotary import review_rotary
+from .tables import review
 
 __all__ = [
     "CONVENTIONS",
+    "Finding",
     "Review",
-    "RotaryConvention",
-    "RotaryReview",
     "convention_of",
     "review",
     "review_rotary",

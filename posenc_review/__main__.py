@@ -1,7 +1,7 @@
-"""Review a table of sinusoids, or a rotary function with --rotary.
+"""Review a table of sinusoids, or with --rotary a rotary function.
 
-It exits with 0 if nothing is found, with 1 if something is, and with 2 if it
-cannot begin. In a test: assert review(my_encoder, 64).findings == {}, or
+Exit codes: 0 if nothing is found, 1 if something is, 2 for a usage error. In
+a test: assert review(my_encoder, 64).findings == {}, or
 assert review_rotary(my_function, 64).findings == {}.
 """
 
@@ -12,8 +12,8 @@ from contextlib import redirect_stdout
 from pkgutil import resolve_name
 from types import ModuleType
 
-from . import CONVENTIONS, review, review_rotary
-from .asked import LAYOUTS
+from . import CONVENTIONS, Review, review, review_rotary
+from .pairs import LAYOUTS
 from .report import choices
 from .rotary import POSITIONS
 from .rotary import TOLERANCE as ROTARY_TOLERANCE
@@ -21,6 +21,7 @@ from .tables import LONGEST, SHORT, TOLERANCE
 
 TABLES_ONLY = ("convention", "start")
 ROTARY_ONLY = ("layout", "config", "layers")
+MUCH = 2**25  # numbers of a table, or of all positions of a rotary function
 
 
 def parser() -> argparse.ArgumentParser:
@@ -33,14 +34,16 @@ def parser() -> argparse.ArgumentParser:
     add(
         "--rotary",
         action="store_true",
-        help="it is rotate(x, positions), not encoder(seq_len, d_model)",
+        help="the target is rotate(x, positions), not encoder(seq_len,"
+        " d_model)",
     )
     add("--width", type=int, help="columns (64, or those of --config)")
     add(
         "--base",
         type=float,
-        help="hold it to this base, such as 500000; a table is held to 10000,"
-        " and of a rotary function any base is told and right",
+        help="hold it to this base, such as 500000. A table is held to 10000"
+        " by default; a rotary function's base is only reported, unless you"
+        " give one",
     )
     add(
         "--max-len",
@@ -59,12 +62,9 @@ def parser() -> argparse.ArgumentParser:
     add("--json", action="store_true", help="print one JSON object")
     add("--convention", help=f"of a table: {choices(CONVENTIONS)}")
     add("--start", type=int, help="of a table: the position of its row 0 (0)")
-    add(
-        "--layout",
-        help=f"of a rotary function: {choices(LAYOUTS)}",
-    )
+    add("--layout", help=f"of a rotary function: {choices(LAYOUTS)}")
     add("--config", help="of a rotary function: a Hugging Face config.json")
-    add("--layers", help="whose settings in --config, where there are several")
+    add("--layers", help="which layers of --config, where sets differ")
     return made
 
 
@@ -76,7 +76,7 @@ def find(target: str) -> object:
         module = target.partition(":")[0]
         if error.name and not f"{module}.".startswith(f"{error.name}."):
             raise  # what the module itself imports is missing
-        hint = "; it is looked for in this folder and on PYTHONPATH"
+        hint = "; modules are looked for in this folder and on PYTHONPATH"
         if ".py:" in target:
             hint = "; leave out .py"
         raise ModuleNotFoundError(f"{error}{hint}") from None
@@ -85,6 +85,39 @@ def find(target: str) -> object:
     if not callable(found):
         raise TypeError(f"{target} is no function")
     return found
+
+
+def as_typed(error: Exception) -> str:
+    """Return an error's words, with the option that was typed."""
+    name, equals, rest = str(error).partition("=")
+    if not equals or not name.isidentifier():
+        return str(error)
+    options = {"d_model": "width"}
+    option = options.get(name, name).replace("_", "-")
+    return f"--{option} {rest}"
+
+
+def warn(rotary: bool, given: dict) -> None:
+    """Say beforehand what takes much memory, or minutes."""
+    width = given.get("width", 64)
+    length = given.get("max_len", POSITIONS if rotary else LONGEST)
+    if width * length <= MUCH:
+        return
+    what = "positions" if rotary else "rows"
+    size = "may take a minute or more, and 1 GB of memory"
+    print(
+        f"{length} {what} of {width} columns: this {size}; --max-len looks at"
+        " fewer.",
+        file=sys.stderr,
+    )
+
+
+def run(function: object, rotary: bool, given: dict) -> Review:
+    """Review a function with the settings that were typed."""
+    width = given.pop("width", None)
+    if rotary:
+        return review_rotary(function, width, **given)
+    return review(function, 64 if width is None else width, **given)
 
 
 def main() -> int:
@@ -104,15 +137,11 @@ def main() -> int:
             function = find(given.pop("target"))
         except (Exception, SystemExit) as error:  # whatever its module raises
             parser().exit(2, f"error: {error}\n")
+        warn(rotary, given)
         try:
-            if rotary:
-                found = review_rotary(
-                    function, given.pop("width", None), **given
-                )
-            else:
-                found = review(function, given.pop("width", 64), **given)
+            found = run(function, rotary, given)
         except (OSError, TypeError, ValueError) as error:  # of the settings
-            parser().exit(2, f"error: {error}\n")
+            parser().exit(2, f"error: {as_typed(error)}\n")
     if as_json:
         print(json.dumps(found.as_dict(), indent=2))
     else:

@@ -1,260 +1,328 @@
-"""Whether a rotary function reads x and positions as it is told to."""
+"""Ask a rotary function, and see whether it reads what it is given."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from .probing import NoAnswerError, Rotation
-from .report import Finding
+from .report import Finding, first_where
+from .settings import describe_error, numbers
+
+NEAR = 42  # positions that are looked at whole: no usual width, nor batch
+LONG = 4096  # tokens of the longest call
+ROWS = 9  # of the largest batch
 
 
-class Call(NamedTuple):
-    """Positions to ask for, and how to speak of them."""
-
-    words: str
-    positions: np.ndarray  # [batch, seq_len]
+class NoAnswerError(Exception):
+    """The function raised an error, or returned something else."""
 
 
-FIRST = Call("of one row from 0 on", np.arange(4)[None])
-CALLS = (
-    FIRST,
-    Call("of one row that begins at 20", np.arange(20, 25)[None]),
-    Call("of one token", np.array([[7]])),
-    Call("of one token in each of two rows", np.array([[19], [7]])),
-    Call(
-        "of three rows, each with positions of its own",
-        2 * np.arange(15).reshape(3, 5),
+class Rotation:
+    """A rotary function, asked with care.
+
+    It is given arrays of its own, so that one which changes them is found
+    out; `changed` tells which it has changed. Where it takes no batch it is
+    asked row by row. What it was asked is counted.
+    """
+
+    def __init__(self, rotate: Callable, width: int):
+        """Take the function and the width of what it rotates."""
+        self.rotate, self.width = rotate, width
+        self.takes_batches = True
+        self.changed: set[str] = set()
+        self.most_tokens = self.most_rows = 0
+
+    def __call__(self, x: np.ndarray, positions: object) -> np.ndarray:
+        """Return what it makes of `x`, as float64.
+
+        Args:
+            x: `[batch, seq_len, width]`.
+            positions: `[batch, seq_len]`.
+
+        Raises:
+            NoAnswerError: If it raises, or returns another shape.
+        """
+        positions = np.array(positions, np.int64)
+        if self.takes_batches or len(x) == 1:
+            return self.ask(x, positions)
+        rows = zip(x, positions, strict=True)
+        return np.concatenate([self.ask(r[None], p[None]) for r, p in rows])
+
+    def ask(self, x: np.ndarray, positions: np.ndarray) -> np.ndarray:
+        """Ask once, and see to it that `x` and `positions` stay."""
+        mine, places = np.array(x, np.float64), positions.copy()
+        try:
+            with np.errstate(all="ignore"):
+                made = numbers(self.rotate(mine, places))
+        except (Exception, SystemExit) as error:  # whatever it raises
+            raise NoAnswerError(describe_error(error)) from None
+        if made.shape != x.shape:
+            raise NoAnswerError(
+                f"the result's shape is {made.shape}, not {x.shape}"
+            )
+        if not np.array_equal(mine, x):
+            self.changed.add("x")
+        if not np.array_equal(places, positions):
+            self.changed.add("positions")
+        rows, tokens = positions.shape
+        self.most_rows = max(self.most_rows, rows)
+        self.most_tokens = max(self.most_tokens, tokens)
+        return made
+
+    def random(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Ask with random numbers; return them and the result."""
+        shape = (*positions.shape, self.width)
+        x = np.random.default_rng(positions.size).normal(size=shape)
+        return x, self(x, positions)
+
+    def matrices(self, count: int) -> np.ndarray:
+        """Return how the first positions mix the columns.
+
+        Each column is asked about alone, at positions 0, 1, 2 and so on in
+        one row, as every function should be able to answer.
+
+        Returns:
+            `[count, width, width]`; entry `[p, i, j]` is how much of column
+            `j` position `p` puts into column `i`.
+        """
+        answers = np.empty((count, self.width, self.width))
+        for column, basis in enumerate(np.eye(self.width)):
+            x = np.tile(basis, (1, count, 1))
+            answers[:, :, column] = self(x, [range(count)])[0]
+        return answers
+
+
+def first_matrices(rotation: Rotation) -> tuple[np.ndarray, list[Finding]]:
+    """Ask for the first positions, or for as many as it answers."""
+    try:
+        return rotation.matrices(NEAR), []
+    except NoAnswerError as error:
+        trouble = str(error)
+
+    def fails(count: int) -> bool:
+        try:
+            rotation.matrices(count)
+        except NoAnswerError:
+            return True
+        return False
+
+    count = first_where(fails, FIRST.size, NEAR) - 1
+    words = f"Position {count} is the first to fail: {trouble}."
+    return rotation.matrices(count), [Finding("far positions", words, count)]
+
+
+FIRST = np.arange(4)[None]
+CALLS: dict[str, np.ndarray] = {  # positions, `[batch, seq_len]`
+    "of one row from 0 on": FIRST,
+    "of one row that begins at 20": np.arange(20, 25)[None],
+    "of as many tokens as the one before": np.arange(8, 13)[None],
+    "of one token": np.array([[7]]),
+    "of one token in each of two rows": np.array([[19], [7]]),
+    "of three rows, each with positions of its own": (
+        2 * np.arange(15).reshape(3, 5)
     ),
-    Call("of two texts packed in one row", np.arange(7)[None] % 4),
-)
-
-
-class Reading(NamedTuple):
-    """What a function may take for the positions that it is given."""
-
-    words: str
-    read: Callable[[np.ndarray], np.ndarray]  # both `[batch, seq_len]`
-
-
-def counted(p: np.ndarray) -> np.ndarray:
-    """Return 0, 1, 2 and so on for each row."""
-    return np.broadcast_to(np.arange(p.shape[1]), p.shape)
-
-
-def for_all(part: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Return a row, a column or a number for all of them."""
-    return np.broadcast_to(part, p.shape)
-
-
-READINGS = (
-    Reading("Positions are ignored: tokens are counted from 0", counted),
-    Reading(
-        "Positions are counted from the first of their row",
-        lambda p: p - p[:, :1],
+    "of two texts packed in one row": np.arange(7)[None] % 4,
+    f"of {ROWS} rows": np.arange(8) + np.arange(ROWS)[:, None],
+    f"of {LONG} tokens": np.arange(LONG)[None] % 32,
+}
+# What may be taken for positions `p`, after a call with positions `before`.
+READINGS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    "Positions are ignored: tokens are counted from 0": (
+        lambda p, before: np.arange(p.shape[1])
     ),
-    Reading(
-        "Only the first position of a row is read, and counted on from",
-        lambda p: p[:, :1] + counted(p),
+    "Positions are counted from the first of their row": (
+        lambda p, before: p - p[:, :1]
     ),
-    Reading(
-        "The positions of the first row of the batch are taken for all rows",
-        lambda p: for_all(p[:1], p),
+    "Only the first position of a row is read, and counted on from": (
+        lambda p, before: p[:, :1] + np.arange(p.shape[1])
     ),
-    Reading(
-        "The positions of the last row of the batch are taken for all rows",
-        lambda p: for_all(p[-1:], p),
+    "The positions of the first row of the batch are taken for all rows": (
+        lambda p, before: p[:1]
     ),
-    Reading(
-        "Only the very first position of the batch is read, and counted on"
-        " from in all rows",
-        lambda p: p[0, 0] + counted(p),
+    "The positions of the last row of the batch are taken for all rows": (
+        lambda p, before: p[-1:]
     ),
-)
+    "Only the very first position of the batch is read, and counted on from"
+    " in all rows": lambda p, before: p[0, 0] + np.arange(p.shape[1]),
+    "The largest position so far is taken for each token": (
+        lambda p, before: np.maximum.accumulate(p, axis=1)
+    ),
+    "One token alone is taken to be at position 0": (
+        lambda p, before: p * (p.shape[1] > 1)
+    ),
+    "Positions of an earlier call of this length are used again": (
+        lambda p, before: before if before.shape == p.shape else p
+    ),
+}
 
 
-def ask(
-    rotation: Rotation, call: Call, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Ask with random numbers; return them and the result."""
-    shape = (*call.positions.shape, rotation.width)
-    x = np.random.default_rng(seed).normal(size=shape)
-    return x, rotation(x, call.positions)
-
-
-def first_call(rotation: Rotation) -> np.ndarray:
-    """Ask for positions 0 to 3 of one row; always the same call."""
-    return ask(rotation, FIRST, seed=0)[1]
-
-
-def call_again(
+def asked_again(
     rotation: Rotation, first: np.ndarray, when: str
 ) -> list[Finding]:
     """Look whether the first call is still answered as it was."""
     try:
-        again = first_call(rotation)
+        _, again = rotation.random(FIRST)
+        said = "give another result"
     except NoAnswerError as trouble:
-        words = f"Positions 0 to 3, asked {when}, fail: {trouble}."
-        return [Finding("state", words)]
-    if np.array_equal(first, again, equal_nan=True):
+        again, said = None, f"fail: {trouble}"
+    if again is not None and np.array_equal(first, again, equal_nan=True):
         return []
-    words = f"Positions 0 to 3, asked {when}, give another result."
-    return [Finding("state", words)]
+    return [Finding("state", f"Positions 0 to 3, asked {when}, {said}.")]
 
 
 def not_linear(rotation: Rotation) -> list[Finding]:
     """Look whether x is only turned, each token by itself."""
-    x, made = ask(rotation, FIRST, seed=0)
-    positions = FIRST.positions
+    x, made = rotation.random(FIRST)
     slack = 1e-3 * np.abs(made).max()
-    if np.abs(rotation(0 * x, positions)).max() > slack:
+
+    def changes(other: np.ndarray, due: np.ndarray, rest: object) -> bool:
+        return np.abs(rotation(other, FIRST) - due)[:, rest].max() > slack
+
+    words = ""
+    every = slice(None)
+    before, after = x.copy(), x.copy()
+    before[:, -1] += 1
+    after[:, 0] += 1
+    if changes(0 * x, 0 * made, every):
         words = "Zeros do not stay zeros: something is added to x."
-        return [Finding("linear", words)]
-    if np.abs(rotation(2 * x, positions) - 2 * made).max() > slack:
+    elif changes(2 * x, 2 * made, every):
         words = "Twice x does not give twice the result: x is not only turned."
-        return [Finding("linear", words)]
-    sides = {"before": (-1, slice(-1)), "after": (0, slice(1, None))}
-    for side, (token, rest) in sides.items():
-        other = x.copy()
-        other[:, token] += 1
-        if np.abs((rotation(other, positions) - made)[:, rest]).max() > slack:
-            words = f"A token changes the results of those {side} it."
-            return [Finding("linear", words)]
-    return []
+    elif changes(before, made, slice(-1)):
+        words = "A token changes the results of those before it."
+    elif changes(after, made, slice(1, None)):
+        words = "A token changes the results of those after it."
+    return [Finding("linear", words)] if words else []
 
 
 def batches(rotation: Rotation) -> list[Finding]:
-    """Look whether rows of a batch come out as they do alone."""
-    rows = Call("", np.concatenate([FIRST.positions, FIRST.positions]))
-    try:
-        x, made = ask(rotation, rows, seed=4)
-    except NoAnswerError as trouble:
-        rotation.takes_batches = False
-        words = f"A batch of two rows fails: {trouble}."
-        return [Finding("batch", words)]
-    for row in (0, 1):
-        alone = rotation(x[row : row + 1], FIRST.positions)[0]
-        if np.abs(alone - made[row]).max() > 1e-2 * np.abs(alone).max():
+    """Look whether rows of a batch come out as they do alone.
+
+    If not, rows are asked one by one from then on.
+    """
+    for rows in (2, ROWS):
+        positions = np.repeat(FIRST, rows, axis=0)
+        try:
+            x, made = rotation.random(positions)
+        except NoAnswerError as trouble:
             rotation.takes_batches = False
-            words = (
-                f"Row {row} of a batch of two is not turned as it is alone."
-            )
+            words = f"A batch of {rows} rows fails: {trouble}."
             return [Finding("batch", words)]
+        for row in range(rows):
+            alone = rotation(x[row : row + 1], FIRST)[0]
+            off = np.abs(alone - made[row]).max()
+            if off > 1e-2 * np.abs(alone).max():
+                rotation.takes_batches = False
+                words = (
+                    f"Row {row} of a batch of {rows} is not turned as it is"
+                    " alone."
+                )
+                return [Finding("batch", words)]
     return []
 
 
-class Failed(NamedTuple):
-    """A call whose tokens are not turned by their positions."""
+class Answer(NamedTuple):
+    """What came of a call."""
 
-    call: Call
-    explained: list[Reading]  # what would explain it
+    words: str
+    positions: np.ndarray
+    wrong: np.ndarray  # which tokens are not turned by their positions
+    taken: dict[str, np.ndarray]  # by each reading that would explain them
 
 
 def positions_read(
-    rotation: Rotation, matrices: np.ndarray, near: float
+    rotation: Rotation, matrices: np.ndarray, slack: float, max_len: int
 ) -> list[Finding]:
     """Look whether each token is turned by the position that it is given.
 
     Args:
         rotation: The function.
         matrices: What it does at the first positions.
-        near: By how much results may be off.
+        slack: By how much results may be off.
+        max_len: How many tokens a call may have.
     """
-    failed = []
-    for call in CALLS:
-        if max(call.positions.max(), call.positions.size) >= len(matrices):
+    answers, before = [], FIRST
+    for words, p in CALLS.items():
+        p = p[:, :max_len]
+        fewest = p.max() if p.size > NEAR else max(p.max(), p.size)
+        if fewest >= len(matrices):
             continue  # what these positions should do is not known
         try:
-            x, made = ask(rotation, call, seed=1)
+            x, made = rotation.random(p)
         except NoAnswerError as trouble:
-            return [refused(call, trouble), *misreadings(failed)]
-        slack = 100 * near
-        if fits(made, x, matrices, call.positions, slack):
-            continue
-        explained = [
-            reading
-            for reading in READINGS
-            if fits(made, x, matrices, reading.read(call.positions), slack)
-        ]
-        failed.append(Failed(call, explained))
-    return misreadings(failed)
+            return [refused(words, p, trouble), *misread(answers)]
+
+        def misses(taken: np.ndarray, x=x, made=made) -> np.ndarray:
+            taken = np.broadcast_to(taken, made.shape[:2])
+            off = made - turned(x, taken, matrices)
+            return np.any(np.abs(off) > slack, axis=-1)  # NaN tells nothing
+
+        taken = {name: read(p, before) for name, read in READINGS.items()}
+        known = {
+            name: positions
+            for name, positions in taken.items()
+            if not misses(positions).any()
+        }
+        answers.append(Answer(words, p, misses(p), known))
+        before = p
+    return misread(answers)
 
 
-def refused(call: Call, trouble: NoAnswerError) -> Finding:
+def turned(
+    x: np.ndarray, positions: np.ndarray, matrices: np.ndarray
+) -> np.ndarray:
+    """Return tokens turned by the matrices of their positions."""
+    made = np.full(x.shape, np.nan)
+    for position in np.unique(positions[positions < len(matrices)]):
+        tokens = positions == position
+        made[tokens] = x[tokens] @ matrices[position].T
+    return made
+
+
+def refused(words: str, p: np.ndarray, trouble: NoAnswerError) -> Finding:
     """Say which call a function refuses."""
-    far = int(call.positions.max())
-    words = (
-        f"A call {call.words} fails, with positions up to {far}: {trouble}."
-    )
-    if far >= call.positions.shape[1]:
-        words += " Is its table as long as the call?"
-    return Finding("positions", words, far)
+    far = int(p.max())
+    said = f"A call {words} fails, with positions up to {far}: {trouble}."
+    if far >= p.shape[1]:
+        said += " Is its table as long as the call?"
+    return Finding("positions", said, far)
 
 
-def fits(
-    made: np.ndarray,
-    x: np.ndarray,
-    matrices: np.ndarray,
-    positions: np.ndarray,
-    slack: float,
-) -> bool:
-    """Tell whether each token was turned by such positions."""
-    turned = (matrices[positions] @ x[..., None])[..., 0]
-    near = np.abs(made - turned) <= slack
-    both_nan = ~np.isfinite(made) & ~np.isfinite(turned)
-    return bool(np.all(near | both_nan))
-
-
-def misreadings(failed: list[Failed]) -> list[Finding]:
-    """Name what positions are taken for, in the calls that failed."""
+def misread(answers: list[Answer]) -> list[Finding]:
+    """Name what positions are taken for, or else where this shows."""
+    failed = [each for each in answers if each.wrong.any()]
     if not failed:
         return []
-    for reading in failed[0].explained:
-        if all(reading in each.explained for each in failed):
-            return [misread(failed[0].call, reading)]
+    first = failed[0]
+    for name in first.taken:
+        if all(name in each.taken for each in answers):
+            return [example(first, name)]
+    for name in first.taken:  # in these calls, if not in all
+        if all(name in each.taken for each in failed):
+            return [example(first, name)]
     findings = []
-    for call, explained in failed[:2]:
-        if explained:
-            findings.append(misread(call, explained[0]))
+    for each in failed[:2]:
+        if each.taken:
+            findings.append(example(each, next(iter(each.taken))))
             continue
+        row, token = np.argwhere(each.wrong)[0].tolist()
+        position = int(each.positions[row, token])
         words = (
-            f"Tokens are not turned by their positions in a call {call.words}."
+            "Tokens are not turned by their positions in a call"
+            f" {each.words}: token {token} of row {row} is the first, at"
+            f" position {position}."
         )
-        findings.append(Finding("positions", words))
+        findings.append(Finding("positions", words, position))
     return findings
 
 
-def misread(call: Call, reading: Reading) -> Finding:
+def example(answer: Answer, name: str) -> Finding:
     """Say what positions are taken for, with an example."""
-    taken = reading.read(call.positions)
-    place = tuple(np.argwhere(taken != call.positions)[0])
-    position = int(call.positions[place])
+    taken = np.broadcast_to(answer.taken[name], answer.positions.shape)
+    place = tuple(np.argwhere(taken != answer.positions)[0])
+    position = int(answer.positions[place])
     words = (
-        f"{reading.words}: in a call {call.words}, {position} is turned as"
+        f"{name}: in a call {answer.words}, {position} is turned as"
         f" {taken[place]}."
     )
-    return Finding("positions", words, position)
-
-
-def positions_kept(
-    rotation: Rotation, matrices: np.ndarray, near: float
-) -> list[Finding]:
-    """Look whether a call is answered by an earlier one of its length."""
-    x = np.random.default_rng(2).normal(size=(1, 9, rotation.width))
-    later, sooner = np.arange(20, 29)[None], np.arange(5, 14)[None]
-    slack = 100 * near
-    if later.max() >= len(matrices):
-        return []
-    try:
-        rotation(x, later)
-        made = rotation(x, sooner)
-    except NoAnswerError:
-        return []
-    right = fits(made, x, matrices, sooner, slack)
-    if right or not fits(made, x, matrices, later, slack):
-        return []
-    words = (
-        "Positions of an earlier call are used again: 5 to 13, asked after 20"
-        " to 28, are turned as those."
-    )
-    return [Finding("state", words, 5)]
+    kind = "state" if "earlier" in name else "positions"
+    return Finding(kind, words, position)

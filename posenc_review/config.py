@@ -6,28 +6,41 @@ Peng et al. 2023, "YaRN: Efficient context window extension".
 
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from .frequencies import BASE, geometric
 from .report import choices, plain
-from .waves import speeds_of
+from .settings import number, shown
 
-BASE = 10_000.0  # where a config names none
+OLD_LEN = "original_max_position_embeddings"
+# What changes more than the angles of a position, and is not looked at.
+NOT_LOOKED_AT = (
+    "mrope_section",
+    "mrope_interleaved",
+    "mscale_all_dim",
+    "llama_4_scaling_beta",
+    "attn_temperature_tuning",
+    "no_rope_layers",
+)
 
 
 class RotarySettings(NamedTuple):
     """What a config asks of a rotary function."""
 
-    width: int
+    width: int  # of a head
     columns: int  # how many of them turn
     base: float
-    scaling: str  # default, linear, llama3, yarn or proportional
+    scaling: str  # one of `SCALINGS`
     factor: float  # of the scaling
-    speeds: np.ndarray  # of each pair that turns
+    frequencies: np.ndarray  # of each pair that turns
     length: float  # by which vectors are stretched: YaRN's attention factor
     max_len: int | None
+    given: dict  # the settings that were read, to change one of them
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """Say which angles the config asks for."""
@@ -40,11 +53,26 @@ class RotarySettings(NamedTuple):
             said.append(f"by {plain(self.factor)}")
         if self.length != 1:
             said.append(f"lengths by {plain(self.length)}")
-        some = [plain(speed, 4) for speed in self.speeds]
+        some = [plain(each, 4) for each in self.frequencies]
         if len(some) > 4:
             some[3:-1] = ["..."]
         said.append(f"radians per position {', '.join(some)}")
         return ", ".join(said)
+
+    @property
+    def layout(self) -> str:
+        """Name how pairs are laid out, if they are no neighbors."""
+        if self.columns == self.width:
+            return "half"
+        if self.scaling == "proportional":
+            return "half of the head"
+        return "half of the part"
+
+    def but(self, **changes) -> "RotarySettings":
+        """Return what it would ask for with some settings changed."""
+        given = self.given | changes
+        pairs = self.columns // 2
+        return of_settings(given, self.width, pairs, self.max_len)
 
 
 def read_config(
@@ -59,60 +87,117 @@ def read_config(
 
     Raises:
         OSError: If there is no such file.
-        ValueError: If something is missing, or of no use, by its name; or
-            if the scaling is unknown.
+        ValueError: If something is missing, or of no use, by its name and
+            the file's; or if the scaling is unknown.
     """
+    if isinstance(config, dict):
+        return of_config(config, layers, width)
+    try:
+        # Whole numbers of thousands of digits are of no use, either.
+        read = json.loads(
+            Path(config).read_text(encoding="utf-8"), parse_int=whole
+        )
+        return of_config(read, layers, width)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{config}: no JSON: {error}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{config}: no text in UTF-8") from None
+    except ValueError as error:
+        raise ValueError(f"{config}: {error}") from None
+
+
+def whole(digits: str) -> int | float:
+    """Read a whole number of JSON; a very long one is infinity."""
+    return int(digits) if len(digits) < 300 else math.inf
+
+
+def of_config(
+    config: object, layers: str, width: int | None
+) -> RotarySettings:
+    """Return what a config asks for; see `read_config`."""
     if not isinstance(config, dict):
-        config = json.loads(Path(config).read_text(encoding="utf-8"))
-    if not isinstance(config, dict):
-        raise ValueError(f"the config is no JSON object, but {config!r}")
+        raise ValueError(f"the config is no JSON object: {shown(config)}")
     if isinstance(config.get("text_config"), dict):  # it reads pictures, too
         config = config | config["text_config"]
     settings = chosen_set(rotary_sets(config), layers)
     if width is None:
         width = head_width(config)
-    scaling = settings.get("rope_type") or settings.get("type") or "default"
-    if scaling not in SCALINGS:
-        known = ", ".join(SCALINGS)
-        raise ValueError(f"unknown scaling {scaling!r}; known are {known}")
-    pairs = turning_pairs(config, settings, width)
-    base = number(settings, "rope_theta", BASE)
-    if base <= 1:
-        raise ValueError(f"rope_theta={base}: give a number above 1")
-    steps = width / 2 if scaling == "proportional" else pairs
-    plan = speeds_of(base, pairs, steps)
     max_len = None
     if config.get("max_position_embeddings") is not None:
-        max_len = int(number(config, "max_position_embeddings"))
-    old_len, name = max_len, "original_max_position_embeddings"
-    for source in (settings, config):
-        if source.get(name) is not None:
-            old_len = number(source, name)
-    if scaling in ("llama3", "yarn") and old_len is None:
-        raise ValueError(f"{name} is missing")
-    if settings.get("factor") is None and scaling == "yarn" and max_len:
-        settings["factor"] = max_len / old_len
-    factor = number(settings, "factor", 1.0)
-    speeds, length = SCALINGS[scaling](plan, base, settings, old_len)
+        max_len = integer(config, "max_position_embeddings")
+    if settings.get(OLD_LEN) is None and config.get(OLD_LEN) is not None:
+        settings[OLD_LEN] = config[OLD_LEN]
+    pairs = turning_pairs(config, settings, width)
+    read = of_settings(settings, width, pairs, max_len)
+    notes = [
+        f"{name!r} changes more than the angles of a position; that was not"
+        " looked at."
+        for name in NOT_LOOKED_AT
+        if settings.get(name) or config.get(name)
+    ]
+    return read._replace(notes=tuple(notes))
+
+
+def of_settings(
+    settings: dict, width: int, pairs: int, max_len: int | None
+) -> RotarySettings:
+    """Return what one set of rotary settings asks for."""
+    scaling = settings.get("rope_type") or settings.get("type") or "default"
+    if not isinstance(scaling, str) or scaling not in SCALINGS:
+        known = ", ".join(SCALINGS)
+        raise ValueError(
+            f"unknown scaling {shown(scaling)}; known are {known}"
+        )
+    base = positive(settings, "rope_theta", BASE)
+    if base <= 1:
+        raise ValueError(f"rope_theta={base}: give a number above 1")
+    settings = dict(settings)
+    if scaling in ("llama3", "yarn"):
+        if settings.get(OLD_LEN) is None:
+            if max_len is None:
+                raise ValueError(f"{OLD_LEN} is missing")
+            settings[OLD_LEN] = max_len
+        if scaling == "yarn" and settings.get("factor") is None and max_len:
+            settings["factor"] = max_len / positive(settings, OLD_LEN)
+    steps = width / 2 if scaling == "proportional" else pairs
+    usual = geometric(base, pairs, steps)
+    frequencies, length = SCALINGS[scaling](usual, base, settings)
+    factor = 1.0
+    if scaling != "default":
+        factor = positive(settings, "factor", 1.0)
     return RotarySettings(
-        width, 2 * pairs, base, scaling, factor, speeds, length, max_len
+        width,
+        2 * pairs,
+        base,
+        scaling,
+        factor,
+        frequencies,
+        length,
+        max_len,
+        settings,
     )
 
 
-def number(settings: dict, name: str, default: float | None = None) -> float:
+def positive(settings: dict, name: str, default: float | None = None) -> float:
     """Return a number above 0, or raise an error that names it."""
-    value = settings.get(name, default)
-    if value is None and default is not None:
-        return default
+    value = settings.get(name)
     if value is None:
-        raise ValueError(f"{name!r} of the scaling is missing")
-    try:
-        read = float(value)
-    except (TypeError, ValueError):
-        read = math.nan
+        if default is None:
+            raise ValueError(f"{name!r} of the scaling is missing")
+        return default
+    read = number(value)
     if not 0 < read < math.inf:
-        raise ValueError(f"{name}={value!r}: give a number above 0")
+        raise ValueError(f"{name}={shown(value)}: give a number above 0")
     return read
+
+
+def integer(settings: dict, name: str) -> int:
+    """Return a whole number above 0, or raise an error that names it."""
+    read = positive(settings, name)
+    if read != round(read):
+        value = shown(settings[name])
+        raise ValueError(f"{name}={value}: give a whole number")
+    return int(read)
 
 
 def rotary_sets(config: dict) -> dict[str, dict]:
@@ -123,11 +208,11 @@ def rotary_sets(config: dict) -> dict[str, dict]:
             "partial_rotary_factor", config.get("rotary_pct")
         ),
     }
-    new = config.get("rope_parameters")
+    new = table_of(config, "rope_parameters")
     if new:
         sets = {k: v for k, v in new.items() if isinstance(v, dict)}
         return {k: usual | v for k, v in (sets or {"": new}).items()}
-    scaling = config.get("rope_scaling") or {}
+    scaling = table_of(config, "rope_scaling")
     local = config.get("rope_local_base_freq", config.get("local_rope_theta"))
     if local is None:
         return {"": usual | scaling}
@@ -137,6 +222,16 @@ def rotary_sets(config: dict) -> dict[str, dict]:
         "full_attention": usual | scaling,
         "sliding_attention": usual | {"rope_theta": local},
     }
+
+
+def table_of(config: dict, name: str) -> dict:
+    """Return the settings under a name, or none."""
+    value = config.get(name)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise ValueError(f"{name}={shown(value)}: give an object of settings")
+    return value
 
 
 def chosen_set(sets: dict[str, dict], layers: str) -> dict:
@@ -159,7 +254,7 @@ def head_width(config: dict) -> int:
     """Return how many columns a head has, or its rotary part (DeepSeek)."""
     for name in ("qk_rope_head_dim", "head_dim"):
         if config.get(name) is not None:
-            return int(number(config, name))
+            return integer(config, name)
     sizes = []
     for names in (
         ("hidden_size", "n_embd"),
@@ -168,63 +263,67 @@ def head_width(config: dict) -> int:
         given = [name for name in names if config.get(name) is not None]
         if not given:
             raise ValueError("the config gives no head_dim: give a width")
-        sizes.append(int(number(config, given[0])))
+        sizes.append(integer(config, given[0]))
     return sizes[0] // sizes[1]
 
 
 def turning_pairs(config: dict, settings: dict, width: int) -> int:
     """Return how many pairs of columns turn."""
-    if config.get("rotary_dim") is not None:  # GPT-J's spelling
-        columns = number(config, "rotary_dim")
+    if config.get("rotary_dim") is not None:
+        columns = integer(config, "rotary_dim")
     else:
-        columns = width * number(settings, "partial_rotary_factor", 1.0)
+        columns = int(width * positive(settings, "partial_rotary_factor", 1.0))
     if not 2 <= columns <= width:
-        raise ValueError(f"{columns:g} of {width} columns should turn")
-    return int(columns) // 2
+        raise ValueError(f"{columns} of {width} columns should turn")
+    return columns // 2
 
 
-def no_scaling(plan, base, settings, old_len) -> tuple[np.ndarray, float]:
-    """Leave the speeds as the base has them."""
-    return plan, 1.0
+def unscaled(usual, base, settings) -> tuple[np.ndarray, float]:
+    """Leave frequencies as they are."""
+    return usual, 1.0
 
 
-def linear(plan, base, settings, old_len) -> tuple[np.ndarray, float]:
-    """Divide all speeds, and so the positions, by the factor."""
-    return plan / number(settings, "factor"), 1.0
+def linear(usual, base, settings) -> tuple[np.ndarray, float]:
+    """Divide all frequencies."""
+    return usual / positive(settings, "factor"), 1.0
 
 
-def proportional(plan, base, settings, old_len) -> tuple[np.ndarray, float]:
-    """Divide the speeds if there is a factor; exponents count the head."""
-    return plan / number(settings, "factor", 1.0), 1.0
+def proportional(usual, base, settings) -> tuple[np.ndarray, float]:
+    """Divide all frequencies, whose exponents count the whole head."""
+    return usual / positive(settings, "factor", 1.0), 1.0
 
 
-def llama3(plan, base, settings, old_len) -> tuple[np.ndarray, float]:
-    """Divide the speeds of slow pairs, and some of those between."""
-    slow = number(settings, "low_freq_factor")
-    fast = number(settings, "high_freq_factor")
-    turns = old_len * plan / (2 * np.pi)  # in the length of training
-    kept = np.clip((turns - slow) / (fast - slow), 0, 1)
-    return plan * (kept + (1 - kept) / number(settings, "factor")), 1.0
+def llama3(usual, base, settings) -> tuple[np.ndarray, float]:
+    """Divide the frequencies of slow pairs, and some of those between."""
+    slow = positive(settings, "low_freq_factor")
+    fast = positive(settings, "high_freq_factor")
+    turns = positive(settings, OLD_LEN) * usual / (2 * np.pi)
+    if fast == slow:
+        kept = (turns > fast).astype(float)
+    else:
+        kept = np.clip((turns - slow) / (fast - slow), 0, 1)
+    return usual * (kept + (1 - kept) / positive(settings, "factor")), 1.0
 
 
-def yarn(plan, base, settings, old_len) -> tuple[np.ndarray, float]:
+def yarn(usual, base, settings) -> tuple[np.ndarray, float]:
     """Divide as llama3 does, but along the pairs' numbers; and stretch."""
-    factor = number(settings, "factor")
-    pairs = len(plan)
+    factor, old_len = positive(settings, "factor"), positive(settings, OLD_LEN)
+    pairs = len(usual)
 
     def pair_of(turns: float) -> float:
         """Return the pair that makes so many turns in the old length."""
         return pairs * math.log(old_len / (turns * 2 * np.pi)) / math.log(base)
 
-    low = pair_of(number(settings, "beta_fast", 32.0))
-    high = pair_of(number(settings, "beta_slow", 1.0))
+    low = pair_of(positive(settings, "beta_fast", 32.0))
+    high = pair_of(positive(settings, "beta_slow", 1.0))
     if settings.get("truncate", True):
         low, high = math.floor(low), math.ceil(high)
     low, high = max(low, 0), min(high, 2 * pairs - 1)
     if low == high:  # a step; not a division by 0
         high += 0.001
     kept = 1 - np.clip((np.arange(pairs) - low) / (high - low), 0, 1)
-    return plan * (kept + (1 - kept) / factor), yarn_length(factor, settings)
+    length = yarn_length(factor, settings)
+    return usual * (kept + (1 - kept) / factor), length
 
 
 def yarn_length(factor: float, settings: dict) -> float:
@@ -234,15 +333,15 @@ def yarn_length(factor: float, settings: dict) -> float:
         return 0.1 * weight * math.log(factor) + 1 if factor > 1 else 1.0
 
     if settings.get("attention_factor") is not None:
-        return number(settings, "attention_factor")
+        return positive(settings, "attention_factor")
     if settings.get("mscale") and settings.get("mscale_all_dim"):
-        one = stretch(number(settings, "mscale"))
-        return one / stretch(number(settings, "mscale_all_dim"))
+        one = stretch(positive(settings, "mscale"))
+        return one / stretch(positive(settings, "mscale_all_dim"))
     return stretch(1)
 
 
-SCALINGS = {
-    "default": no_scaling,
+SCALINGS: dict[str, Callable] = {
+    "default": unscaled,
     "linear": linear,
     "llama3": llama3,
     "yarn": yarn,

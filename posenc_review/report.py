@@ -1,6 +1,7 @@
-"""What a review says: findings, and how it prints them."""
+"""What a review says: findings, and numbers in words."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -18,17 +19,50 @@ class Finding(NamedTuple):
     def as_dict(self) -> dict:
         """Return the name, the words, and those places that are known."""
         fields = self._asdict()
+        return {key: fields[key] for key in fields if fields[key] is not None}
+
+
+@dataclass(frozen=True)
+class Review:
+    """What a review found, and which convention it saw. Print it to read."""
+
+    details: tuple[Finding, ...]
+    convention: str = "unknown"
+    looked_at: str = ""  # the last line
+    held_to: str = ""  # another convention, if that one is not followed
+    notes: tuple[str, ...] = ()
+    asked: str = ""  # of the function, by a config
+    fields: dict = field(default_factory=dict, repr=False)  # for programs
+
+    @property
+    def findings(self) -> dict[str, str]:
+        """What is wrong, by name; sentences of one name are joined."""
+        words: dict[str, str] = {}
+        for name, said, *_ in self.details:
+            words[name] = f"{words[name]} {said}" if name in words else said
+        return words
+
+    def __str__(self) -> str:
+        """Give each finding a line, then say what else was seen."""
+        lines = [f"The config asks for {self.asked}."] if self.asked else []
+        lines += [f"- {name}: {said}" for name, said in self.findings.items()]
+        held_to = f"; held to {self.held_to}" if self.held_to else ""
+        count = f"Findings: {len(self.findings)}."
+        lines.append(f"{count} Convention: {self.convention}{held_to}.")
+        lines += [f"Note: {note}" for note in self.notes]
+        if self.looked_at:
+            lines.append(self.looked_at)
+        return "\n".join(lines)
+
+    def as_dict(self) -> dict:
+        """Return what JSON can hold."""
         return {
-            name: fields[name] for name in fields if fields[name] is not None
+            "findings": [each.as_dict() for each in self.details],
+            "convention": self.convention,
+            **self.fields,
+            "notes": list(self.notes),
+            "exit_code": int(bool(self.details)),
         }
-
-
-def by_name(findings: Iterable[Finding]) -> dict[str, str]:
-    """Return the words of findings by name; those of one name are joined."""
-    words: dict[str, list[str]] = {}
-    for finding in findings:
-        words.setdefault(finding.name, []).append(finding.words)
-    return {name: " ".join(said) for name, said in words.items()}
 
 
 def plain(number: float, digits: int = 6) -> str:
@@ -42,44 +76,40 @@ def plain(number: float, digits: int = 6) -> str:
     return np.format_float_positional(rounded, trim="-")
 
 
+def roundest(number: float, spread: float) -> float:
+    """Return a number of at most four digits near another, or that other.
+
+    Args:
+        number: Any number.
+        spread: How far away, relatively, the result may be.
+    """
+    for digits in range(4):
+        short = float(f"{number:.{digits}e}")
+        if abs(short - number) <= spread * abs(number):
+            return short
+    return float(number)
+
+
 def choices(names: Iterable[str]) -> str:
     """Write what one may choose from; names may hold commas."""
     return "; ".join(names)
 
 
-def roundest_between(low: float, high: float) -> float:
-    """Return a number of at most four digits between two, or their middle."""
-    middle = (low + high) / 2
-    for digits in range(4):
-        number = float(f"{middle:.{digits}e}")
-        if low <= number <= high:
-            return number
-    return middle
+def runs(numbers: Iterable[int], most: int = 6) -> str:
+    """Write whole numbers as runs: "0 to 5, 9"; only the first few runs."""
+    ordered = np.unique(np.array(list(numbers), int))
+    said = []
+    for run in np.split(ordered, np.flatnonzero(np.diff(ordered) > 1) + 1):
+        said.append(f"{run[0]} to {run[-1]}" if len(run) > 1 else f"{run[0]}")
+    if len(said) > most:
+        said[most:] = ["and more"]
+    return ", ".join(said)
 
 
-def counted(what: str, numbers: Iterable[int]) -> str:
+def numbered(what: str, numbers: Iterable[int]) -> str:
     """Write "pair 7", or "pairs 3 to 5, 7"."""
     some = list(numbers)
-    return f"{what}{'s' if len(some) > 1 else ''} {listed(some)}"
-
-
-def listed(numbers: Iterable[int], most: int = 6) -> str:
-    """Write whole numbers as runs: "0 to 5, 9"; only the first few runs."""
-    runs: list[list[int]] = []
-    for number in sorted({int(n) for n in numbers}):
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    said = []
-    for first, last in runs[:most]:
-        if first == last:
-            said.append(f"{first}")
-        else:
-            said.append(f"{first} to {last}")
-    if len(runs) > most:
-        said.append("and more")
-    return ", ".join(said)
+    return f"{what}{'s' if len(some) > 1 else ''} {runs(some)}"
 
 
 def first_where(is_wrong: Callable[[int], bool], good: int, bad: int) -> int:

@@ -1,7 +1,9 @@
-"""Check what a caller asks for, before any work."""
+"""Check what a caller asks for, and read what a function returns."""
 
 import math
 from numbers import Integral, Real
+
+import numpy as np
 
 FARTHEST = 2**53  # up to there, float64 holds every whole number
 
@@ -14,16 +16,27 @@ def check_integer(name: str, value: object, low: int, high: int) -> None:
         raise ValueError(f"{name}={value!r}: give {low} to {high}")
 
 
+def check_number(name: str, value: object, above: float, words: str) -> None:
+    """Raise an error that names a setting which is no number in a range.
+
+    Args:
+        name: Of the setting.
+        value: That was given.
+        above: The lowest number that is allowed.
+        words: Which numbers are allowed.
+    """
+    if not above <= number(value) < math.inf:
+        raise ValueError(f"{name}={shown(value)}: give {words}")
+
+
 def check_base(base: object) -> None:
     """Raise an error if it is no number above 1."""
-    if not 1 < number(base) < math.inf:
-        raise ValueError(f"{base=}: give a number above 1")
+    check_number("base", base, math.nextafter(1, 2), "a number above 1")
 
 
 def check_tolerance(tolerance: object) -> None:
     """Raise an error if it is no number of at least 0."""
-    if not 0 <= number(tolerance) < math.inf:
-        raise ValueError(f"{tolerance=}: give a number of 0 or more")
+    check_number("tolerance", tolerance, 0, "a number of 0 or more")
 
 
 def number(value: object) -> float:
@@ -34,3 +47,38 @@ def number(value: object) -> float:
         return float(value)
     except OverflowError:
         return math.nan
+
+
+def shown(value: object) -> str:
+    """Return how Python writes a value, cut where that is long."""
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:30]}..."
+
+
+def numbers(made: object) -> np.ndarray:
+    """Return a list, an array, a PyTorch or TensorFlow tensor as float64.
+
+    Raises:
+        ValueError: If it holds complex numbers, text, or no numbers at all.
+    """
+    if made is None:
+        raise ValueError("it returns None")
+    if hasattr(made, "detach"):  # PyTorch; its bfloat16 needs the `double`
+        made = made.detach().cpu().double()
+    array = np.asarray(made)
+    if np.iscomplexobj(array):
+        raise ValueError("the numbers are complex")
+    if array.dtype.kind in "US":
+        raise ValueError("it returns text")
+    try:
+        return array.astype(np.float64)
+    except TypeError:
+        kind = type(made).__name__
+        raise ValueError(f"it returns no numbers, but: {kind}") from None
+
+
+def describe_error(error: BaseException) -> str:
+    """Name an error and what it says, on one line."""
+    said = " ".join(str(error).split())
+    kind = type(error).__name__
+    return f"{kind}: {said[:200]}" if said else kind

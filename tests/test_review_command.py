@@ -92,10 +92,10 @@ def run(tmp_path, monkeypatch, capsys):
         ("mine:good --width 8 --base 500 --max-len 99", 1, "- wavelengths: "),
         ("mine:late --width 8 --start 3", 0, "Findings: 0"),
         ("mine:late --max-len 99 --tolerance 2", 0, "Findings: 0"),
-        ("mine:bad --max-len 99", 1, "Row 0 is zero"),
+        ("mine:bad --max-len 99", 1, "At row 0, the result is zero"),
         ("mine:rotate --rotary", 0, "Convention: half, base 10000.\n"),
         ("mine:rotate --rotary --width 8", 0, "Findings: 0"),
-        ("mine:rotate --rotary --max-len 100", 0, "Positions: 0 to 99."),
+        ("mine:rotate --rotary --max-len 100", 0, "positions 0 to 99,"),
         ("mine:rotate --rotary --base 500", 1, "- base: The base is 10000"),
         ("mine:rotate --rotary --layout half", 0, "Findings: 0"),
         ("mine:rotate --rotary --layout interleaved", 1, "- layout: "),
@@ -105,7 +105,7 @@ def run(tmp_path, monkeypatch, capsys):
             1,
             "The config asks for base 500000, radians per position 1, 0.44",
         ),
-        ("mine:clipped --rotary", 1, "Positions from 2048 on"),
+        ("mine:clipped --rotary", 1, "From position 2048 on"),
         ("mine:clipped --rotary --max-len 2048", 0, "Findings: 0"),
         ("mine:rotate", 1, "- table: Asked for 4 rows: "),
         ("mine:good --rotary", 1, "- result: "),
@@ -121,19 +121,19 @@ def test_what_is_found_is_printed(run, words, status, said):
     ("words", "said"),
     [
         ("mine:nobody", "has no attribute 'nobody'"),
-        ("yours:good", "No module named 'yours'; it is looked for in"),
+        ("yours:good", "No module named 'yours'; modules are looked for"),
         ("mine", "mine is a module: give package.module:function"),
         ("mine.py:good", "leave out .py"),
         ("needy:good", "error: No module named 'nothing_of_this_name'\n"),
         ("mine:NUMBER", "mine:NUMBER is no function\n"),
-        ("mine:good --width 0", "error: d_model=0: give"),
+        ("mine:good --width 0", "error: --width 0: give"),
         ("mine:good --width wide", "argument --width"),
         ("mine:good --layout half", "--layout is for --rotary"),
         ("mine:rotate --rotary --start 3", "--start is for a table"),
-        ("mine:rotate --rotary --width 1", "width=1: give 2 to"),
+        ("mine:rotate --rotary --width 1", "--width 1: give 2 to"),
         (
             "mine:rotate --rotary --config dynamic.json",
-            "error: unknown scaling 'dynamic'; known are default, linear,",
+            "unknown scaling 'dynamic'; known are default, linear,",
         ),
         ("mine:rotate --rotary --config none.json", "none.json"),
         (
@@ -193,6 +193,8 @@ def test_the_folder_alone_is_enough(tmp_path):
         text=True,
     )
     assert done.returncode == 1
-    assert "- far: Positions from 2048 on are turned as 2047" in done.stdout
+    assert (
+        "- far positions: From position 2048 on, all are taken" in done.stdout
+    )
     for module in ("tensorflow", "matplotlib", "posenc_helpers"):
         assert module not in done.stderr

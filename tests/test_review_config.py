@@ -62,7 +62,7 @@ def test_what_a_config_asks_for(config, width, base, scaling, expected):
     assert (read.scaling, read.length) == (scaling, 1)
     assert read.factor == (4 if "'factor': 4" in str(config) else 1)
     assert read.columns == 2 * len(expected)
-    np.testing.assert_allclose(read.speeds, expected, rtol=1e-12)
+    np.testing.assert_allclose(read.frequencies, expected, rtol=1e-12)
 
 
 def test_llama3_and_yarn_as_transformers_computes_them():
@@ -76,7 +76,7 @@ def test_llama3_and_yarn_as_transformers_computes_them():
         (yarn, {22: 5.4716290e-4, 23: 3.3338036e-4, 31: 3.3338038e-5}),
     )
     for config, pairs in known:
-        speeds = read_config(config).speeds
+        speeds = read_config(config).frequencies
         for pair, speed in pairs.items():
             assert speeds[pair] == pytest.approx(speed, rel=1e-6), pair
 
@@ -105,7 +105,7 @@ def test_the_attention_factor_of_yarn(more, length):
 @pytest.mark.filterwarnings("error")
 def test_yarn_leaves_fast_pairs_and_divides_slow_ones():
     read = read_config(HEAD | {"rope_scaling": {"type": "yarn", **YARN}})
-    divided = rates(64) / read.speeds
+    divided = rates(64) / read.frequencies
     assert np.flatnonzero(divided > 1 + 1e-9)[0] == 11
     assert np.flatnonzero(divided > 4 - 1e-9)[0] == 23
     whole = {"type": "yarn", "truncate": False, **YARN}
@@ -114,9 +114,9 @@ def test_yarn_leaves_fast_pairs_and_divides_slow_ones():
     low, high = 32 * np.log(turns) / math.log(1e4)
     kept = (high - 11) / (high - low)
     expected = rates(64)[11] * (kept + (1 - kept) / 4)
-    assert untruncated.speeds[11] == pytest.approx(expected)
+    assert untruncated.frequencies[11] == pytest.approx(expected)
     at_once = whole | {"beta_fast": 8, "beta_slow": 8}
-    stepped = read_config(HEAD | {"rope_scaling": at_once}).speeds
+    stepped = read_config(HEAD | {"rope_scaling": at_once}).frequencies
     np.testing.assert_allclose(rates(64) / stepped, [1] * 16 + [4] * 16)
 
 
