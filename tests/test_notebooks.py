@@ -89,6 +89,16 @@ def test_what_repeats_the_list_agrees_with_it(page):
     )
 
 
+def test_files_that_pages_name_exist():
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("workshop/**/*.md")]
+    pages += [*ROOT.glob("web/*.md"), *ROOT.glob("workshop/**/*.yaml")]
+    pages += [*ROOT.glob(".github/**/*.yml")]
+    for page in pages:
+        named = set(re.findall(r"\b\d\d_\w+\.ipynb", page.read_text("utf-8")))
+        gone = named - {path.name for path in NOTEBOOKS}
+        assert not gone, f"{page.relative_to(ROOT)} names {gone}"
+
+
 def test_format_and_kernel(notebook, path):
     nbformat.validate(notebook)
     assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
