@@ -345,7 +345,7 @@
         drag: {
           mark: ({ x }) => ({ position: clamp(0, Math.round(X.back(x)), 99) }),
         },
-        says: `The position nearest to ${position} is ${number(nearest[0], 5)}
+        says: `The position nearest to ${position} is ${number(nearest[0], 3)}
           away by index, ${number(nearest[1], 3)} by the slow hand,
           ${number(nearest[2], 3)} by the fast hand, and
           ${number(nearest[3], 2)} by eight hands.`,
@@ -850,12 +850,13 @@
         if (!part || event.button) return;
         this.pause();
         const svg = part.ownerSVGElement;
-        drag = { name: part.dataset.drag, svg };
+        // A finger on an area may be about to scroll: it taps there.
+        const taps = event.pointerType === "touch" && part.matches(".area");
+        drag = { name: part.dataset.drag, svg, taps };
         svg.setPointerCapture(event.pointerId);
-        // A finger on an area may be about to scroll.
         if (event.pointerType !== "touch") act(event);
       });
-      on("pointermove", (event) => drag && act(event));
+      on("pointermove", (event) => drag && !drag.taps && act(event));
       on("pointerup", (event) => drag && act(event));
       on("lostpointercapture", () => (drag = null));
       // Marks no text, and selects no cell of JupyterLab.
@@ -1023,6 +1024,7 @@
       this.sizes = new ResizeObserver(() => this.repaint());
       this.sizes.observe(this);
       this.addEventListener("transitionend", this.repaint);
+      this.addEventListener("transitioncancel", this.repaint);
     }
     disconnectedCallback() {
       this.sizes?.disconnect();

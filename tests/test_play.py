@@ -6,15 +6,21 @@ mouse, touch and keys. Pages and JupyterLab are opened by `-m slow`.
 
 import ast
 import itertools
+import json
 import re
+import shutil
 
 import handouts
 import nbformat
 import numpy as np
 import pytest
 from conftest import NOTEBOOKS
+from nbclient import NotebookClient
+from nbconvert import HTMLExporter
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from small_series import picture
+from store_notebooks import KERNEL
+from test_browser import address, open_notebook, run_all, start_server, stop
 from test_handouts import violations
 
 import posenc_helpers
@@ -404,3 +410,186 @@ def test_is_accessible_and_fits(page, width, dark):
     assert violations(page) == []
     fits = "document.documentElement.scrollWidth <= innerWidth"
     assert page.evaluate(fits)
+
+
+# Slow: in JupyterLab, on the pages, in JupyterLite.
+
+SHOWN = """() => [...document.querySelectorAll(
+        '.jp-OutputArea-output img, posenc-play')]
+    .filter(node => node.checkVisibility())
+    .map(node => node.getAttribute('figure') ?? 'picture')"""
+CELL = """import matplotlib.pyplot as plt
+from posenc_helpers import play, show
+
+fig, ax = plt.subplots(figsize=(3, 1))
+show(fig, alt="An empty picture that stands for the figure.")
+play({!r})"""
+
+
+def to_run(names: list[str]) -> nbformat.NotebookNode:
+    """A notebook with a picture and a figure in each cell, as stored."""
+    notebook = with_figures()
+    notebook.metadata = {"kernelspec": KERNEL}
+    notebook.cells = [c for c in notebook.cells if c.id in {"title", *names}]
+    for cell in notebook.cells[1:]:
+        cell.source = CELL.format(cell.id)
+        cell.execution_count = 1
+    return notebook
+
+
+def choose_theme(page, name: str) -> None:
+    page.get_by_role("menuitem", name="Settings", exact=True).click()
+    page.locator(".lm-Menu-itemLabel:text-is('Theme')").hover()
+    page.locator(f".lm-Menu-itemLabel:text-is('{name}')").click()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("windowing", ["none", "defer", "full"])
+def test_it_plays_in_jupyterlab(browser, tmp_path, windowing):
+    folder = tmp_path / "notebooks"
+    folder.mkdir()
+    settings = tmp_path / "settings/@jupyterlab/notebook-extension"
+    settings.mkdir(parents=True)
+    (settings / "tracker.jupyterlab-settings").write_text(
+        json.dumps({"windowingMode": windowing})
+    )
+    server = start_server(tmp_path, folder)
+    try:
+        lab = (address(tmp_path, server), folder)
+        plays_in_jupyterlab(browser, lab)
+    finally:
+        stop(server)
+
+
+def plays_in_jupyterlab(browser, lab) -> None:
+    page = open_notebook(browser, lab, to_run(["hands"]), "figures")
+    errors = []
+    page.on("pageerror", lambda error: errors.append(error))
+    # Nobody has run it yet, so it is not trusted: the picture stands.
+    assert page.evaluate(SHOWN) == ["picture"]
+    assert page.get_by_text("It moves.").is_visible()
+    run_all(page)
+    figure = page.locator("posenc-play")
+    slider = figure.get_by_role("slider")
+    slider.wait_for()
+    assert page.evaluate(SHOWN) == ["hands"]
+
+    # Keys are the figure's: `b` would insert a cell, arrows choose another.
+    cells = page.locator(".jp-Cell").count()
+    slider.focus()
+    for key in ("ArrowRight", "ArrowRight", "b", "ArrowDown"):
+        page.keyboard.press(key)
+    assert slider.input_value() == "8"
+    assert page.locator(".jp-Cell").count() == cells
+    drag(page, figure.locator(".grip[data-drag=row]"), (0, 80))
+    assert slider.input_value() == "28"
+
+    for theme, is_dark in [("JupyterLab Dark", True), ("JupyterLab Light", 0)]:
+        choose_theme(page, theme)
+        dark = page.locator("posenc-play[dark]")
+        dark.wait_for(state="attached" if is_dark else "detached")
+
+    page.locator(".jp-InputPrompt").last.click()
+    page.keyboard.press("Control+S")
+    page.locator(".jp-mod-dirty").wait_for(state="detached")
+    page.reload()
+    page.locator("posenc-play").get_by_role("slider").press("End")
+    assert page.evaluate(STATE, "hands")["position"] == 63
+    assert page.evaluate(SHOWN) == ["hands"]
+    assert errors == []
+    page.close()
+
+
+@pytest.mark.slow
+def test_a_finger_drags_what_it_holds_and_scrolls_elsewhere(browser, handout):
+    with browser.new_context(
+        offline=True,
+        has_touch=True,
+        is_mobile=True,
+        viewport={"width": 390, "height": 844},
+    ) as context:
+        page = context.new_page()
+        page.set_content(handout)
+        figure = page.locator("posenc-play[figure=hands]")
+        tab = figure.locator(".grip[data-drag=row] .tab")
+        assert swipe(page, tab, 40) == 0
+        assert page.evaluate(STATE, "hands")["position"] == 17
+        heatmap = figure.locator("image")
+        assert swipe(page, heatmap, -200) > 100
+        assert page.evaluate(STATE, "hands")["position"] == 17
+        heatmap.scroll_into_view_if_needed()
+        heatmap.tap(position={"x": 100, "y": 202})
+        assert page.evaluate(STATE, "hands")["position"] == 50
+
+
+def swipe(page, thing, down: float) -> float:
+    """Move a finger from the middle of a thing; how far the page scrolls."""
+    thing.scroll_into_view_if_needed()
+    box = thing.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    before = page.evaluate("scrollY")
+    devtools = page.context.new_cdp_session(page)
+    steps = [("touchStart", 0)]
+    steps += [("touchMove", down * i / 8) for i in range(1, 9)]
+    for kind, by in [*steps, ("touchEnd", None)]:
+        points = [] if by is None else [{"x": x, "y": y + by}]
+        devtools.send(
+            "Input.dispatchTouchEvent", {"type": kind, "touchPoints": points}
+        )
+    page.wait_for_timeout(500)
+    return page.evaluate("scrollY") - before
+
+
+@pytest.mark.slow
+def test_what_a_slider_says_reaches_assistive_technology(browser, handout):
+    """Its words and not its place: those of the tree that Linux hands on."""
+    path = next(filter(None, map(shutil.which, handouts.BROWSERS)), None)
+    if path is None:
+        pytest.skip("no Chromium that can be started with its tree")
+    with browser.browser_type.launch(
+        executable_path=path, args=["--force-renderer-accessibility"]
+    ) as heard:
+        context = heard.new_context()
+        page = context.new_page()
+        page.set_content(handout)
+        page.evaluate(MOVE, ["unseen", {"remedy": 3, "max_wavelength": 1e6}])
+        page.evaluate("document.title = 'The figures'")
+        inside = context.new_page()
+        inside.goto("chrome://accessibility")
+        inside.locator("#apiType").select_option("linux")
+        row = inside.locator("#pages > *").filter(has_text="The figures")
+        row.get_by_text("Show accessibility tree").click()
+        tree = row.locator("pre").filter(has_text="[slider]")
+        tree.wait_for()
+        words = tree.inner_text().replace("\N{NO-BREAK SPACE}", " ")
+        assert re.search(r"name='Remedy'.* valuetext:by parts", words)
+        assert re.search(r"name='Max.* valuetext:1 000 000", words)
+
+
+@pytest.mark.slow
+def test_motion_is_slow_where_less_of_it_is_wanted(browser, handout):
+    steps = {}
+    for wish in ("no-preference", "reduce"):
+        with browser.new_context(reduced_motion=wish) as context:
+            page = context.new_page()
+            page.set_content(handout)
+            page.locator("posenc-play[figure=hands] button").click()
+            page.wait_for_timeout(2200)
+            steps[wish] = page.evaluate(STATE, "hands")["position"] - 7
+    assert 1 <= steps["reduce"] <= 2 < 5 <= steps["no-preference"]
+
+
+@pytest.mark.slow
+def test_nbconvert_plays_what_was_run(browser):
+    notebook = to_run(list(FIGURES))
+    NotebookClient(notebook, kernel_name="python3").execute()
+    html, _ = HTMLExporter().from_notebook_node(notebook)
+    # Its template asks for MathJax and require.js, which are not to be had.
+    with browser.new_context(offline=True) as context:
+        page = context.new_page()
+        page.set_content(html)
+        assert page.evaluate(VISIBLE) == ["posenc-play"] * len(FIGURES)
+        page.locator("posenc-play").last.get_by_role("slider").first.press(
+            "End"
+        )
+        assert page.evaluate(STATE, "unseen")["trained"] == 64
