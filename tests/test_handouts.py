@@ -19,6 +19,7 @@ from small_series import TITLES, small_notebook, write_small_series
 
 from series import chapters
 from series.cells import tags
+from series.formulas import mathml
 
 MEGABYTES = 4
 A4 = (595, 842)  # in points
@@ -182,7 +183,7 @@ def test_instructors_get_everything(small):
 
 def test_a_formula_that_cannot_be_set_is_refused():
     with pytest.raises(chapters.NotebookError, match="cannot set"):
-        chapters.mathml(r"\nonsense{a}", "inline")
+        mathml(r"\nonsense{a}", "inline")
 
 
 THIN = '<mspace width="0.167em"/>'
@@ -202,7 +203,7 @@ THIN = '<mspace width="0.167em"/>'
     ],
 )
 def test_formulas_are_spaced_as_tex_spaces_them(latex, wanted):
-    assert wanted in chapters.mathml(latex, "inline")
+    assert wanted in mathml(latex, "inline")
 
 
 def test_a_picture_without_text_is_refused(small, tmp_path):

@@ -6,7 +6,7 @@ import re
 from docutils import nodes
 from pages import OTHER_PAGES
 
-from series.chapters import mathml
+from series.formulas import mathml
 from series.listing import TITLE
 
 project = html_title = TITLE

@@ -31,7 +31,6 @@ from series.chapters import (
     alt_texts,
     answers,
     headings,
-    mathml,
     note_on,
     read_chapter,
     read_notebook,
@@ -39,6 +38,7 @@ from series.chapters import (
     student_notebook,
     title_of,
 )
+from series.formulas import mathml
 from series.listing import NOTEBOOKS, TITLE
 
 WORKSHOP = Path(__file__).resolve().parent
