@@ -115,8 +115,9 @@
     circle(x, y, 22, "room") + circle(x, y, 8, `knob ${tone}`);
 
   // By how many radians a drag has turned a hand, wherever it took hold.
-  function turned(dial, place, drag) {
-    const angle = Math.atan2(dial.y - place.y, place.x - dial.x);
+  function turned(dial, drag) {
+    const { x, y } = drag.pointer;
+    const angle = Math.atan2(dial.y - y, x - dial.x);
     drag.turned ??= 0;
     drag.turned += halfTurn(angle - (drag.angle ?? angle));
     drag.angle = angle;
@@ -253,7 +254,7 @@
           row: ({ y }) => ({ position: clamp(0, Math.floor(Y.back(y)), 63) }),
           ...HANDS.map((w, i) => (place, drag) => {
             drag.from ??= position;
-            const moved = drag.from + turned(dialOf(i), place, drag) / w;
+            const moved = drag.from + turned(dialOf(i), drag) / w;
             return { position: clamp(0, Math.round(moved), 63) };
           }),
         },
@@ -392,7 +393,7 @@
         box(left, Y(p) - 1.5, right - left, 5, `frame ${tone}`),
         grip(
           name,
-          box(x, Y(p) - 20, 62, 44, "room"),
+          box(x, Y(p) - 21, 62, 44, "room"),
           box(x, Y(p) - 10, 62, 22, `tab ${tone}`, 'rx="5"'),
           text(x + 31, Y(p) + 5.5, words, "middle on-tab"),
         ),
@@ -557,7 +558,7 @@
       };
       const turn = (name, position) => (place, drag) => {
         drag.from ??= position;
-        const moved = drag.from + turned(dial, place, drag) / w;
+        const moved = drag.from + turned(dial, drag) / w;
         return { [name]: clamp(0, Math.round(moved), 63) };
       };
       const title = w ? `a turn in ${brief(TURN / w)}` : "does not turn";
@@ -757,8 +758,8 @@
       }
       const root = host.attachShadow({ mode: "open" });
       root.innerHTML = `<style>${STYLE}</style>
-        <div class="figure" role="group" aria-labelledby="ask">
-          <p class="ask" id="ask">${this.figure.ask}</p>
+        <div class="figure" role="group" aria-label="A figure to play with">
+          <p class="ask">${this.figure.ask}</p>
           <div class="pictures"></div>
           <p class="says"></p>
           <p class="heard" role="status"></p>
@@ -840,8 +841,11 @@
       let drag = null; // from where a move began, until it ends
       const act = (event) => {
         const toPicture = drag.svg.getScreenCTM().inverse();
-        const pointer = new DOMPoint(event.clientX, event.clientY);
-        const place = pointer.matrixTransform(toPicture);
+        const inPicture = (x, y) =>
+          new DOMPoint(x, y).matrixTransform(toPicture);
+        drag.pointer = inPicture(event.clientX, event.clientY);
+        const { x, y } = drag.held;
+        const place = inPicture(event.clientX - x, event.clientY - y);
         this.move(this.view.drag[drag.name](place, drag));
       };
       const on = (kind, then, more) => node.addEventListener(kind, then, more);
@@ -852,7 +856,13 @@
         const svg = part.ownerSVGElement;
         // A finger on an area may be about to scroll: it taps there.
         const taps = event.pointerType === "touch" && part.matches(".area");
-        drag = { name: part.dataset.drag, svg, taps };
+        drag = { name: part.dataset.drag, svg, taps, held: { x: 0, y: 0 } };
+        // A grip stays under the pointer as it was taken, off its middle.
+        if (part.matches(".grip")) {
+          const { x, y, width, height } = part.getBoundingClientRect();
+          drag.held.x = event.clientX - x - width / 2;
+          drag.held.y = event.clientY - y - height / 2;
+        }
         svg.setPointerCapture(event.pointerId);
         if (event.pointerType !== "touch") act(event);
       });

@@ -500,8 +500,8 @@ def plays_in_jupyterlab(browser, lab) -> None:
     page.close()
 
 
-@pytest.mark.slow
-def test_a_finger_drags_what_it_holds_and_scrolls_elsewhere(browser, handout):
+@pytest.fixture
+def telephone(browser, handout):
     with browser.new_context(
         offline=True,
         has_touch=True,
@@ -510,19 +510,10 @@ def test_a_finger_drags_what_it_holds_and_scrolls_elsewhere(browser, handout):
     ) as context:
         page = context.new_page()
         page.set_content(handout)
-        figure = page.locator("posenc-play[figure=hands]")
-        tab = figure.locator(".grip[data-drag=row] .tab")
-        assert swipe(page, tab, 40) == 0
-        assert page.evaluate(STATE, "hands")["position"] == 17
-        heatmap = figure.locator("image")
-        assert swipe(page, heatmap, -200) > 100
-        assert page.evaluate(STATE, "hands")["position"] == 17
-        heatmap.scroll_into_view_if_needed()
-        heatmap.tap(position={"x": 100, "y": 202})
-        assert page.evaluate(STATE, "hands")["position"] == 50
+        yield page
 
 
-def swipe(page, thing, down: float) -> float:
+def swipe(page, thing, by: tuple[float, float]) -> float:
     """Move a finger from the middle of a thing; how far the page scrolls."""
     thing.scroll_into_view_if_needed()
     box = thing.bounding_box()
@@ -530,14 +521,38 @@ def swipe(page, thing, down: float) -> float:
     before = page.evaluate("scrollY")
     devtools = page.context.new_cdp_session(page)
     steps = [("touchStart", 0)]
-    steps += [("touchMove", down * i / 8) for i in range(1, 9)]
-    for kind, by in [*steps, ("touchEnd", None)]:
-        points = [] if by is None else [{"x": x, "y": y + by}]
-        devtools.send(
-            "Input.dispatchTouchEvent", {"type": kind, "touchPoints": points}
-        )
-    page.wait_for_timeout(500)
+    steps += [("touchMove", part / 8) for part in range(1, 9)]
+    for kind, part in steps:
+        point = {"x": x + by[0] * part, "y": y + by[1] * part}
+        touch = {"type": kind, "touchPoints": [point]}
+        devtools.send("Input.dispatchTouchEvent", touch)
+    touch = {"type": "touchEnd", "touchPoints": []}
+    devtools.send("Input.dispatchTouchEvent", touch)
+    page.wait_for_timeout(300)
     return page.evaluate("scrollY") - before
+
+
+@pytest.mark.slow
+def test_a_finger_drags_every_grip(telephone):
+    for name, grip, (right, down), wanted in DRAGS:
+        figure = telephone.locator(f"posenc-play[figure={name}]")
+        held = figure.locator(f".grip[data-drag='{grip}']").last
+        before = telephone.evaluate(STATE, name)
+        assert swipe(telephone, held, (right / 4, down / 2)) == 0
+        after = telephone.evaluate(STATE, name)
+        changed = {key for key in before if before[key] != after[key]}
+        starts = {key: known[0] for key, known in FIGURES[name].items()}
+        assert changed == {key for key in wanted if wanted[key] != starts[key]}
+
+
+@pytest.mark.slow
+def test_a_swipe_scrolls_and_a_tap_chooses(telephone):
+    heatmap = telephone.locator("posenc-play[figure=hands] image")
+    assert swipe(telephone, heatmap, (0, -200)) > 100
+    assert telephone.evaluate(STATE, "hands")["position"] == 7
+    heatmap.scroll_into_view_if_needed()
+    heatmap.tap(position={"x": 100, "y": 202})
+    assert telephone.evaluate(STATE, "hands")["position"] == 50
 
 
 @pytest.mark.slow
