@@ -88,7 +88,7 @@ def causes_of(tables: Tables, errors: np.ndarray) -> list[str]:
         first = table[:64]  # only the long one is wrong, if any
     if alike(first, asked.rows(np.arange(64))):
         return waves(table, asked, slack, tables.tolerance) or []
-    for explanation in (scaled, other_formula):
+    for explanation in (scaled, other_formula, negated_columns):
         words = explanation(first, asked)
         if words:
             return [words]
@@ -259,6 +259,19 @@ def start_words(start: float, asked: Formula) -> str:
         return f"{words} early."
     cause = "counted from 1?" if late == 1 else "an offset for padding?"
     return f"{words} late ({cause})."
+
+
+def negated_columns(table: np.ndarray, asked: Formula) -> str:
+    """Explain a table by columns that are negated, if all else is right.
+
+    This comes before the waves: a pair that is negated could also be one
+    that begins half a turn later.
+    """
+    right = asked.rows(np.arange(len(table)))
+    off = np.abs(table - right).max(axis=0) > ALIKE
+    if np.any(off & (np.abs(table + right).max(axis=0) > ALIKE)):
+        return ""
+    return moved_columns(table, asked)
 
 
 def moved_columns(table: np.ndarray, asked: Formula) -> str:

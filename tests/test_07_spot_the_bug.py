@@ -126,6 +126,17 @@ def test_exercise_5_takes_what_is_wrong_and_passes_all_eight(names):
     assert_replies(names["check_5"], raises, "ZeroDivisionError")
 
 
+def test_a_negated_slow_pair_is_not_called_a_shift():
+    """At width 8, half a turn of it is a whole number of turns elsewhere."""
+
+    def negated(seq_len: int, d_model: int) -> np.ndarray:
+        encoding = position_encoding(seq_len, d_model)
+        encoding[:, -2:] *= -1
+        return encoding
+
+    assert "Columns 6 to 7 are negated" in str(review(negated, 8))
+
+
 def test_a_layer_is_reviewed_by_the_line_in_the_text():
     def layer(batch: np.ndarray) -> np.ndarray:
         return batch + position_encoding(*batch.shape[1:])
