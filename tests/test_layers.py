@@ -522,30 +522,30 @@ SHARED = ("keras", "numpy", "matplotlib", "ipython", "pillow", "pytest")
 OWN = {"jax": "jax[cpu]==0.10.2", "torch": "torch==2.13.0"}
 
 
-def python_with(backend: str, folder: Path) -> str:
+def python_with(backend: str, folder: Path) -> str | Path:
     """A Python that has the backend; the test skips where none can be made.
 
-    LAYERS_PYTHON may name one that has both backends.
+    LAYERS_PYTHON may name one that has both backends already.
     """
     if "LAYERS_PYTHON" in os.environ:
         return os.environ["LAYERS_PYTHON"]
     needs = [f"{name}=={version(name)}" for name in SHARED]
-    needs += [OWN[backend], "optree==0.20.0"]
-    uv = [sys.executable, "-m", "uv"]
-    add = [*uv, "pip", "install", "--quiet", "--torch-backend=cpu"]
-    python = next(folder.glob("*/python*"), folder / "bin" / "python")
-    for command in (
-        [*uv, "venv", "--quiet", "--python", sys.executable, folder],
-        [*add, "--python", folder, *needs],
-    ):
-        try:
-            made = subprocess.run(command, capture_output=True, text=True)
-        except OSError as error:
-            pytest.skip(f"uv is missing: {error}")
-        if made.returncode:
-            why = made.stderr.strip() or "no reason given"
-            pytest.skip(f"no environment with {OWN[backend]}: {why[-300:]}")
-    return str(python)
+    needs += [OWN[backend], "optree==0.20.0"]  # Keras wants it, or TensorFlow
+    uv = os.environ.get("UV", "uv")
+    install = [uv, "pip", "install", "--quiet", "--torch-backend=cpu"]
+    commands = (
+        [uv, "venv", "--quiet", "--python", sys.executable, folder],
+        [*install, "--python", folder, *needs],
+    )
+    try:
+        for command in commands:
+            subprocess.run(command, capture_output=True, text=True, check=True)
+    except OSError as error:
+        pytest.skip(f"uv cannot be started: {error}")
+    except subprocess.CalledProcessError as error:
+        told = " ".join(error.stderr.split())
+        pytest.skip(f"uv cannot install {OWN[backend]} here: {told[:300]}")
+    return folder / "bin" / "python"
 
 
 @pytest.mark.slow
