@@ -2,7 +2,6 @@
 
 import io
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -34,14 +33,6 @@ def cells_of(notebook: str) -> list[nbformat.NotebookNode]:
     """The cells of a notebook, named without its folder and ending."""
     path = ROOT / "notebooks" / f"{notebook}.ipynb"
     return nbformat.read(path, as_version=4).cells
-
-
-def formulas_in(cells: list[nbformat.NotebookNode]) -> list[str]:
-    """The formulas in the prose of cells, as they are written."""
-    prose = [cell.source for cell in cells if cell.cell_type == "markdown"]
-    text = "\n\n".join(prose)
-    text = re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.S)
-    return re.findall(r"\$\$.+?\$\$|\$[^$]+?\$", text, re.S)
 
 
 def run_cells(notebook: str, *cell_ids: str, **given: object) -> dict:
