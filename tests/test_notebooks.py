@@ -251,10 +251,14 @@ def test_sections_that_are_named_exist(notebook):
                 assert exists, f"{cell.id} names a section {section}"
 
 
-def test_minutes_are_one_sitting(path):
+def test_minutes_are_as_reckoned_and_one_sitting(notebook, path):
     listed = LISTED[path]
+    reckoned = listing.minutes_of(notebook)
+    assert listed.minutes == reckoned, (
+        f"about {reckoned} minutes: uv run tools/renew_series.py --minutes"
+    )
     most = MOST_MINUTES[listed.part]
-    assert listed.minutes <= most, f"{most} minutes are one sitting"
+    assert reckoned <= most, f"{most} minutes are one sitting"
 
 
 def test_each_exercise_has_a_check_an_answer_and_a_solution(notebook, path):

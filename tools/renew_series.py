@@ -6,6 +6,7 @@ its title, its minutes, and the links to the notebooks beside it.
 
 import argparse
 import re
+from copy import deepcopy
 from pathlib import Path
 
 import nbformat
@@ -38,7 +39,10 @@ def wanted() -> dict[Path, str]:
     }
     for each in listed:
         notebook = nbformat.read(each.path, as_version=4)
-        texts[each.path] = nbformat.writes(renewed(notebook, each)) + "\n"
+        new = renewed(deepcopy(notebook), each)
+        text = each.path.read_text(encoding="utf-8")
+        is_same = new == notebook  # however the file is written
+        texts[each.path] = text if is_same else nbformat.writes(new) + "\n"
     return texts
 
 
