@@ -32,7 +32,7 @@ NOT_A_NOTEBOOK = (
 
 
 class NotebookError(Exception):
-    """What is wrong with a notebook, in words for who ran the command."""
+    """What is wrong with a notebook, for whoever ran the command."""
 
 
 def no_notebook(path: Path, error: Exception) -> str:
@@ -87,7 +87,7 @@ def student_notebook(path: Path) -> NotebookNode:
 
 
 def note_on(cell: NotebookNode) -> str:
-    """What stands on a page for what only a running notebook shows."""
+    """What a page says in place of an output that only a run can show."""
     return PROGRESS if IGNORED in tags(cell) else ""
 
 
@@ -161,7 +161,7 @@ def relink(source: str, link: Link) -> str:
 
 
 def alt_texts(cell: NotebookNode, path: Path) -> list[str]:
-    """What each picture of a cell shows, for those who cannot see it.
+    """The alt texts of the pictures of a cell.
 
     Args:
         cell: The cell.

@@ -148,7 +148,7 @@ def minutes_of(notebook: NotebookNode) -> int:
 
 
 def _words(text: str) -> int:
-    """How many words Markdown has, a formula or a piece of code being one."""
+    """How many words Markdown has; a formula or code in a line counts one."""
     text = re.sub(r"(?s)```.*?```|\$\$.*?\$\$", "\n\n", text)
     lead_on = r"(?m)^\s*(?:#|!\[|\[Next|\[Prev).*$"  # and headings, pictures
     text = re.sub(lead_on, "\n", text)

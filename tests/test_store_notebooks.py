@@ -56,7 +56,7 @@ def stored(tmp_path_factory):
     return folder, before, done
 
 
-def test_what_an_editor_left_is_mended(stored):
+def test_what_an_editor_left_is_corrected(stored):
     folder, _, done = stored
     notebook = nbformat.read(folder / "untidy.ipynb", as_version=4)
     nbformat.validate(notebook)
@@ -74,8 +74,8 @@ def test_what_an_editor_left_is_mended(stored):
     assert counts == [1, 2, 3, 4, 5]
     assert solution.outputs[0].data["text/plain"] == "True"
     assert progress.outputs == []
-    assert "mended ids: exercise-1, check-1, answer-1" in done.stdout
-    assert "mended formatting: solution-1" in done.stdout
+    assert "corrected ids: exercise-1, check-1, answer-1" in done.stdout
+    assert "corrected formatting: solution-1" in done.stdout
 
 
 def test_a_notebook_that_stops_is_left_as_it_was(stored):

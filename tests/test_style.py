@@ -60,4 +60,4 @@ def test_hook_passes(hook):
         command + files, cwd=ROOT, capture_output=True, text=True
     )
     said = done.stdout + done.stderr
-    assert done.returncode == 0, f"Mend it by: {MEND[hook]}\n{said}"
+    assert done.returncode == 0, f"Fix it with: {MEND[hook]}\n{said}"

@@ -1,7 +1,7 @@
-"""Write what notebooks/series.toml says wherever else it stands.
+"""Update every file that repeats something of notebooks/series.toml.
 
-That is the tables of README.md and workshop/README.md, and in each notebook
-its title, its minutes, and the links to the notebooks beside it.
+These are README.md and workshop/README.md with their tables, and each notebook
+with its title, its minutes, and the links to its neighbors.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def wanted() -> dict[Path, str]:
 
 
 def with_table(path: Path, table: str) -> str:
-    """A page with its table written anew."""
+    """A page with its table replaced."""
     text = path.read_text(encoding="utf-8")
     if not TABLE.search(text):
         raise SystemExit(f"{path}: no <!--notebooks--> and <!--end-->")
@@ -67,7 +67,7 @@ def renewed(notebook: NotebookNode, listed: Listed) -> NotebookNode:
 
 
 def renew_minutes() -> None:
-    """Reckon the minutes of all notebooks, and write them into the list."""
+    """Estimate the minutes of all notebooks, and write them to the list."""
     text = LIST.read_text(encoding="utf-8")
     for each in NOTEBOOKS:
         minutes = minutes_of(nbformat.read(each.path, as_version=4))
@@ -85,12 +85,12 @@ def main() -> None:
     parser.add_argument(
         "--minutes",
         action="store_true",
-        help="first reckon the minutes anew, from the notebooks",
+        help="first estimate the minutes again, from the notebooks",
     )
     parser.add_argument(
         "--light",
         action="store_true",
-        help="only print which notebooks need no TensorFlow",
+        help="only print the notebooks that need no TensorFlow",
     )
     given = parser.parse_args()
     if given.light:

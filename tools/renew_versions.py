@@ -50,7 +50,7 @@ def renew_lock(everything: bool, packages: Sequence[str]) -> None:
 
 
 def renew_web(everything: bool, packages: Sequence[str]) -> None:
-    """Write the head of web/build.py; what the lock has is as it has it."""
+    """Write the head of web/build.py; the lock decides about its packages."""
     text = BUILD.read_text("utf-8")
     locked = dict(LOCKED.findall((ROOT / LOCK).read_text("utf-8")))
     asked = []

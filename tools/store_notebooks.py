@@ -36,7 +36,7 @@ KERNEL = {
 
 
 def mend(notebook: NotebookNode) -> dict[str, list[str]]:
-    """Mend all that needs no running; say what was mended, and where."""
+    """Correct all that needs no running; return what was corrected, where."""
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     for cell in notebook.cells:
         cell.source = cell.source.strip()
@@ -48,7 +48,7 @@ def mend(notebook: NotebookNode) -> dict[str, list[str]]:
 
 
 def give_ids(notebook: NotebookNode) -> list[str]:
-    """Name the parts of exercises as tests do; part equal ids, add missing."""
+    """Name the parts of exercises as tests do; make all ids unique."""
     given, used = [], set()
     parts = [exercise_part(cell) for cell in notebook.cells]
     for cell, part in zip(notebook.cells, parts, strict=True):
@@ -64,7 +64,7 @@ def give_ids(notebook: NotebookNode) -> list[str]:
 
 
 def exercise_part(cell: NotebookNode) -> str | None:
-    """What a cell is to an exercise, such as "answer-2"; None if nothing."""
+    """The part of an exercise that a cell is, such as "answer-2", or None."""
     found = tags(cell)
     if cell.cell_type == "markdown":
         kind, sign = "exercise", r"^### Exercise (\d+)\. "
@@ -81,7 +81,7 @@ def exercise_part(cell: NotebookNode) -> str | None:
 
 
 def clean_metadata(notebook: NotebookNode) -> list[str]:
-    """Keep the tags, and fold the cells that they say are no lesson."""
+    """Keep the tags, and fold the cells that are tagged as no lesson."""
     cleaned = []
     if notebook.metadata != {"kernelspec": KERNEL}:
         notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL})
@@ -99,7 +99,7 @@ def clean_metadata(notebook: NotebookNode) -> list[str]:
 
 
 def format_code(notebook: NotebookNode) -> list[str]:
-    """Format the code as ruff does; what it cannot read stays as it is."""
+    """Format the code with ruff; code that it cannot parse stays as it is."""
     command = [sys.executable, "-m", "ruff", "format", "--config"]
     command += [str(ROOT / "pyproject.toml"), "--stdin-filename=any.ipynb"]
     done = subprocess.run(
@@ -156,7 +156,7 @@ def outputs(notebook: NotebookNode) -> dict[str, str]:
 
 
 def read(path: Path) -> tuple[NotebookNode, dict[str, list[str]]]:
-    """Read a notebook and mend it; also return what was mended, and where.
+    """Read a notebook and correct it; also return what was corrected, where.
 
     Raises:
         SystemExit: If the file cannot be read, or is no notebook.
@@ -173,12 +173,12 @@ def read(path: Path) -> tuple[NotebookNode, dict[str, list[str]]]:
 
 
 def store(path: Path) -> bool:
-    """Mend, run and write a notebook; tell whether it ran to its end."""
+    """Correct, run and write a notebook; tell whether it ran to its end."""
     notebook, mended = read(path)
     print(path.name, flush=True)
     for what, where in mended.items():
         if where:
-            print(f"  mended {what}:", ", ".join(where))
+            print(f"  corrected {what}:", ", ".join(where))
     before = outputs(notebook)
     try:
         run(notebook, path.parent)

@@ -140,18 +140,18 @@ def main() -> None:
         "--repository",
         type=repository_name,
         metavar="OWNER/NAME",
-        help="on GitHub, for links to sources, reports, and Colab",
+        help="on GitHub; adds links to sources, issues, and Colab",
     )
     parser.add_argument(
         "--address",
         type=site_address,
         metavar="URL",
-        help="of the site, for a sitemap and links that are shared",
+        help="of the site; adds a sitemap and previews of shared links",
     )
     parser.add_argument(
         "--pyodide",
         metavar="FOLDER|ADDRESS",
-        help="where Pyodide's distribution is, if not from the registry",
+        help="where to get Pyodide from, instead of the package registry",
     )
     args = parser.parse_args()
     out = args.output.resolve()

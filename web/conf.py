@@ -63,7 +63,7 @@ SIGN_AFTER = re.compile(r"(<math(?:(?!</math>).)*</math>)([.,;:?!)]+)", re.S)
 
 
 def hold_together(app, doctree, pagename):
-    """Let no line end within a number such as 10 000, or in short code."""
+    """Prevent line breaks within numbers such as 10 000 and short code."""
     for code in doctree.findall(nodes.literal):
         if len(code.astext()) <= FITS:
             code["classes"].append("whole")

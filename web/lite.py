@@ -26,14 +26,14 @@ EXTENSIONS = Path(sys.prefix) / "share/jupyter/labextensions"
 
 
 class EditionError(Exception):
-    """What is wrong, in words for the one who ran the command."""
+    """A message for whoever ran the command."""
 
 
 # Pyodide, and the wheels that go with it.
 
 
 def fetch(folder: Path, source: str | None) -> None:
-    """Fill a folder with Pyodide and wheels, as far as it is not filled.
+    """Fetch the files of Pyodide and its wheels that a folder lacks.
 
     Args:
         folder: Where to keep them.

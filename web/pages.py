@@ -1,4 +1,4 @@
-"""What Sphinx is given to make pages of: notebooks, and some more pages.
+"""Prepare what Sphinx turns into pages: notebooks, and some other files.
 
 Nothing here needs Sphinx. A notebook is changed so that its page folds what
 JupyterLab folds, and the answers too, and has room for a prediction.
@@ -51,7 +51,7 @@ SOLUTION = '<details class="solution"><summary>Show the solution</summary>'
 
 @dataclass(frozen=True)
 class Edition:
-    """What the pages have to know beside the notebooks.
+    """What the pages have to know besides the notebooks.
 
     Attributes:
         repository: OWNER/NAME on GitHub, or nothing.
@@ -133,7 +133,7 @@ def _fold_as_in_jupyterlab(cell: NotebookNode) -> None:
 
 
 def _hand_over_alt_text(cell: NotebookNode, path: Path) -> None:
-    """Give MyST-NB the alt text where it looks for it: with the cell."""
+    """Move the alt text to the cell, where MyST-NB looks for it."""
     texts = alt_texts(cell, path)
     if len(texts) > 1:
         raise NotebookError(
@@ -297,7 +297,7 @@ def _downloads(edition: Edition) -> str:
 
 
 def write_sources(folder: Path, edition: Edition) -> None:
-    """Write what Sphinx reads; what is the same already is left alone."""
+    """Write what Sphinx reads; unchanged files are left alone."""
     texts = {"index.md": home_page(edition)}
     for name, file in OTHER_PAGES.items():
         text = (PROJECT / file).read_text("utf-8")

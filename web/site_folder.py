@@ -1,4 +1,4 @@
-"""The folder that a build fills: nothing of anybody else is deleted."""
+"""The output folder of a build, in which no foreign file is deleted."""
 
 import shutil
 from pathlib import Path
@@ -7,11 +7,11 @@ LIST = ".files-of-the-web-edition"
 
 
 class FolderError(Exception):
-    """What is wrong, in words for the one who ran the command."""
+    """A message for whoever ran the command."""
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder that holds what no build has made.
+    """Refuse a folder that holds files that no build has written.
 
     Raises:
         FolderError: If it does.

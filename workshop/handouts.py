@@ -1,7 +1,7 @@
 """Make handouts from the notebooks: pages, PDF, and notebooks to work in.
 
-Pages and notebooks need nothing else. PDF needs Chromium, Chrome or Edge
-(131 or newer): where they usually are, or named by --browser.
+A student's notebook that was edited since the last time is kept. PDF needs
+Chromium, Chrome or Edge, version 131 or newer.
 """
 
 import argparse
@@ -49,7 +49,7 @@ BROWSERS = ("chromium", "chromium-browser", "chrome", "msedge")
 
 
 class HandoutError(Exception):
-    """What is wrong, in words for the one who ran the command."""
+    """A message for whoever ran the command."""
 
 
 class _Renderer(IPythonRenderer):
@@ -206,7 +206,7 @@ def _label(cell: NotebookNode) -> str:
 
 
 def _is_for_students(cell: NotebookNode) -> bool:
-    """Whether anything of a cell is to be seen on a student's page."""
+    """Whether a student's page shows anything of a cell."""
     if "solution" in tags(cell):
         return False
     shows = cell.get("outputs") or cell.metadata.handout.label
@@ -432,10 +432,17 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FOLDER",
         help="where to write (default: handouts)",
     )
-    parser.add_argument("--pdf", action="store_true", help="PDF as well")
-    parser.add_argument("--paper", choices=["a4", "letter"], default="a4")
+    parser.add_argument("--pdf", action="store_true", help="also write PDF")
     parser.add_argument(
-        "--browser", metavar="NAME", help="for --pdf: its path or command"
+        "--paper",
+        choices=["a4", "letter"],
+        default="a4",
+        help="for printing (default: a4)",
+    )
+    parser.add_argument(
+        "--browser",
+        metavar="NAME",
+        help="the browser that prints PDF: its path or command",
     )
     parser.add_argument(
         "--notebooks",
@@ -446,12 +453,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--solutions",
         action="store_true",
-        help="with --notebooks: the full ones instead",
+        help="with --notebooks: write the full notebooks instead",
     )
     parser.add_argument(
         "--overwrite",
         action="store_true",
-        help="replace students' notebooks that were edited",
+        help="also replace students' notebooks that were edited",
     )
     args = parser.parse_args(arguments)
     if args.solutions and not args.notebooks:
