@@ -24,6 +24,7 @@ from conftest import NOTEBOOKS, ROOT
 from nbclient import NotebookClient
 from site_folder import FolderError, check_folder, replace_folder
 from small_series import write_small_series
+from store_notebooks import SCRIPT
 from test_handouts import violations
 
 from series import chapters, listing
@@ -390,6 +391,39 @@ def test_a_page_is_whole_and_accessible(page, address, name):
         assert style == "pre"
 
 
+def move_figure(figure) -> None:
+    """Move a figure to play with by a key; see that it answers."""
+    slider = figure.get_by_role("slider").first
+    slider.press("Home")
+    words = figure.locator(".says").inner_text()
+    slider.press("ArrowRight")
+    assert figure.locator(".says").inner_text() != words
+
+
+@pytest.mark.slow
+def test_figures_play_on_the_pages_and_follow_the_theme(page, address):
+    plays = [p.stem for p in NOTEBOOKS if "<posenc-play" in p.read_text()]
+    for name in ["index", *plays]:
+        page.set_viewport_size({"width": 390, "height": 900})
+        page.emulate_media(color_scheme="dark", media="screen")
+        page.goto(f"{address}{name}.html", wait_until="networkidle")
+        page.evaluate(OPEN_FOLDS)
+        figures = page.locator("posenc-play")
+        assert figures.count() > 0
+        for figure in figures.all():
+            move_figure(figure)
+        dark = "document.querySelectorAll('posenc-play[dark]').length"
+        page.wait_for_function(f"{dark} === {figures.count()}")
+        page.emulate_media(color_scheme="light")
+        page.wait_for_function(f"{dark} === 0")
+        stills = page.locator("article .posenc-still")
+        assert stills.count() == (0 if name == "index" else figures.count())
+        assert not any(still.is_visible() for still in stills.all())
+        page.emulate_media(media="print")
+        assert not any(figure.is_visible() for figure in figures.all())
+        assert all(still.is_visible() for still in stills.all())
+
+
 @pytest.mark.slow
 def test_a_page_says_where_it_stands(project):
     html = (project / "site/01_sine_waves.html").read_text("utf-8")
@@ -456,7 +490,8 @@ def texts(cell) -> dict[str, str]:
             shown = {output["name"]: output["text"]}
         for kind, text in shown.items():
             if not kind.startswith("image/"):
-                found[kind] = found.get(kind, "") + "".join(text)
+                text = SCRIPT.sub(r"\1", "".join(text))  # stored without it
+                found[kind] = found.get(kind, "") + text
     return {kind: text.strip() for kind, text in found.items()}
 
 
@@ -483,3 +518,5 @@ def test_a_notebook_runs_whole_in_the_browser(page, address, path, kind):
             png = output.get("data", {}).get("image/png")
             assert png is None or page.evaluate(DECODES, png)
     assert page.get_by_text("Python is starting").count() == 0
+    for figure in page.locator("posenc-play").all():
+        move_figure(figure)
