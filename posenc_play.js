@@ -5,7 +5,8 @@
 // place of the still picture above it; on paper the picture is printed.
 //
 // A figure is an object: the question it asks (`ask`), what to notice after
-// the first move (`note`), its `settings`, each with a slider, and `draw`.
+// the first move (`note`), its `settings`, each with a slider, and `draw`;
+// `plays` names the setting that a Play button runs through, if there is one.
 // From the state, which is a value for each setting, and the room in pixels,
 // `draw` makes three things: `pictures`, which are lists of SVG markup; `says`,
 // the numbers in a sentence; and `drag`, which holds for each data-drag="name"
@@ -268,7 +269,7 @@
   // longest row of 1000 positions: 0.00999 for the index, 1 for hands.
 
   const SIGNALS = [
-    ["Index / 100 000", (k) => Math.abs(k) / 999],
+    ["Index / 100\u00a0000", (k) => Math.abs(k) / 999],
     ["One slow hand, frequency 0.001", (k) => distance(k, [0.001])],
     ["One fast hand, frequency", (k, frequency) => distance(k, [frequency])],
     ["Eight hands, a row of 16 columns", (k) => distance(k, HANDS)],
@@ -346,8 +347,8 @@
         drag: {
           mark: ({ x }) => ({ position: clamp(0, Math.round(X.back(x)), 99) }),
         },
-        says: `The position nearest to ${position} is ${number(nearest[0], 3)}
-          away by index, ${number(nearest[1], 3)} by the slow hand,
+        says: `In row lengths, the position nearest to ${position} is
+          ${number(nearest[0], 3)} away by index, ${number(nearest[1], 3)} by the slow hand,
           ${number(nearest[2], 3)} by the fast hand, and
           ${number(nearest[3], 2)} by eight hands.`,
       };
@@ -643,9 +644,9 @@
   figures.unseen = {
     ask: `Drag the end of the text beyond the end of training. Which pair comes
       to angles that it has not met in training? Then try the three remedies.`,
-    note: `A pair that makes a full turn in training meets every angle. The
-      fastest pair that does not is the first to go where it has never been.
-      Interpolation slows every pair, so that pair 0 turns less from one
+    note: `A pair that makes a full turn in training meets every angle. Of the
+      pairs that do not, the fastest goes farthest into angles that are new to
+      it. Interpolation slows every pair, so that pair 0 turns less from one
       position to the next. By parts slows only the pairs without a full
       turn.`,
     settings: {
@@ -683,7 +684,7 @@
       const P = scale([0, 160], [16, width - 16]);
       const end = (name, at, y, words, tone) => [
         line(P(0), y, P(at), y, `long ${tone}`),
-        at < 100
+        at < 90
           ? text(P(at) + 14, y + 4, words, tone)
           : text(P(at) - 14, y - 9, words, `end ${tone}`),
         grip(name, knob(P(at), y, tone)),
