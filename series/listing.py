@@ -50,18 +50,26 @@ class Listed:
         return LIST.with_name(self.file)
 
 
-def read_list() -> list[Listed]:
-    """Read notebooks/series.toml."""
-    return [Listed(**each) for each in _read()["notebook"]]
+def read_list() -> tuple[str, list[str], list[Listed]]:
+    """Read the title, the parts and the notebooks of the series.
+
+    Raises:
+        SystemExit: If notebooks/series.toml is not as it should be.
+    """
+    try:
+        read = tomllib.loads(LIST.read_text(encoding="utf-8"))
+        listed = [Listed(**each) for each in read["notebook"]]
+        return read["title"], read["parts"], listed
+    except KeyError as error:
+        raise SystemExit(f"{LIST}: {error} is missing") from error
+    except TypeError as error:  # Listed.__init__() got an unexpected ...
+        said = str(error).replace("Listed.__init__()", "a notebook")
+        raise SystemExit(f"{LIST}: {said}") from error
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"{LIST}: {error}") from error
 
 
-def _read() -> dict:
-    return tomllib.loads(LIST.read_text(encoding="utf-8"))
-
-
-TITLE: str = _read()["title"]
-PARTS: list[str] = _read()["parts"]
-NOTEBOOKS = read_list()
+TITLE, PARTS, NOTEBOOKS = read_list()
 
 
 # Tables.

@@ -32,7 +32,7 @@ README, WORKSHOP = ROOT / "README.md", ROOT / "workshop/README.md"
 
 def wanted() -> dict[Path, str]:
     """The text of every file that repeats something of the list."""
-    listed = read_list()
+    _, _, listed = read_list()  # again, since the minutes may have changed
     texts = {
         README: with_table(README, tables(listed, "notebooks/")),
         WORKSHOP: with_table(WORKSHOP, f"{table_of_needs(listed)}\n"),
