@@ -99,14 +99,11 @@ def test_files_that_pages_name_exist():
         assert not gone, f"{page.relative_to(ROOT)} names {gone}"
 
 
-def test_format_and_kernel(notebook, path):
+def test_format_kernel_and_counts(notebook, path):
     nbformat.validate(notebook)
     assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
     assert set(notebook.metadata) == {"kernelspec"}, STORE + path.name
     assert notebook.metadata.kernelspec.name == "python3"
-
-
-def test_run_in_order_in_a_fresh_kernel(notebook, path):
     counts = [cell.execution_count for cell in code(notebook)]
     in_order = counts == list(range(1, len(counts) + 1))
     assert in_order, STORE + path.name
@@ -296,12 +293,6 @@ def test_each_exercise_has_a_check_an_answer_and_a_solution(notebook, path):
         assert "Not answered yet" in str(answer.outputs), answer.id
         assert "Correct." in str(solution.outputs), solution.id
         assert "Not yet" not in str(solution.outputs), solution.id
-
-
-def test_no_two_exercises_set_the_same_task(notebook):
-    heads = "\n".join(cell.source for cell in prose(notebook))
-    titles = re.findall(r"^### Exercise \d+\. (.+)", heads, re.MULTILINE)
-    assert len(set(titles)) == len(titles)
 
 
 def test_predictions_are_followed_by_their_answer(notebook):
