@@ -1,13 +1,12 @@
-"""Time and memory of `position_encoding` beside its alternatives.
+"""Compare the time and memory of `position_encoding` with alternatives.
 
-usage: uv run tools/benchmark_encoding.py
-
-Prints two tables of ratios, measured in one run: each way of building the
-table takes its turn in every round, and the shortest time of each counts.
-All results are float32 and interleaved, except that tensor2tensor's
-formula concatenates, as it always did.
+The results are ratios, measured in one run: the ways of building the table
+take turns, and the shortest time of each counts. All tables are float32 and
+interleaved, except that tensor2tensor's formula concatenates sines and
+cosines, as its code does.
 """
 
+import argparse
 import os
 import time
 import tracemalloc
@@ -148,6 +147,10 @@ def precision(position=1_000_000, d_model=1_024):
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    ).parse_args()
     large_table()
     memory()
     small_table()
