@@ -76,8 +76,9 @@ def _sinusoids(shape: tuple[int, int], dtype: str | None = None) -> Tensor:
 
 def _refuse(told: str, ids: np.ndarray, fits: np.ndarray) -> None:
     """Raise an error that names the first id that does not fit."""
-    wrong = np.asarray(ids)[~np.asarray(fits)][0]
-    raise ValueError(f"{told}; this is {wrong}")
+    ids, fits = np.asarray(ids), np.asarray(fits)
+    if not fits.all():  # `jax.vmap` calls this for all ids
+        raise ValueError(f"{told}; this is {ids[~fits][0]}")
 
 
 def _accept(ids: Tensor, fits: Tensor) -> None:
@@ -155,11 +156,12 @@ class PositionEmbeddingLayer(_PositionLayer):
         as it runs. An id that is not in the table is then
         `tf.errors.InvalidArgumentError` on TensorFlow (so is a length that
         the graph did not know), `jax.errors.JaxRuntimeError` on JAX and
-        `ValueError` on PyTorch, always with the id in its message. Keras on
-        JAX needs the model built or loaded again after any error in `fit`
-        or `predict`. TensorFlow with `jit_compile=True`, which Keras may
-        choose on a GPU, cannot raise: there an id that is not in the table
-        reads the nearest row, and a fraction is cut off.
+        `ValueError` on PyTorch, always with the id in its message. On JAX,
+        Keras needs the model built or loaded again after any error in `fit`
+        or `predict`, and `jax.export` cannot store this check. TensorFlow
+        with `jit_compile=True`, which Keras may choose on a GPU, cannot
+        raise: there an id that is not in the table reads the nearest row,
+        and a fraction is cut off.
 
     References:
         Gehring et al. 2017, "Convolutional sequence to sequence learning".

@@ -216,6 +216,16 @@ def test_unknown_ids_are_refused_by_compiled_code(wrong):
     assert type(bad.value).__name__ == AS_IT_RUNS
 
 
+@pytest.mark.skipif(BACKEND != "jax", reason="of JAX alone")
+def test_a_batch_that_jax_maps_over_is_checked_too():
+    layer = LEARNED(5, 10, 6)
+    expected = as_array(layer(IDS))
+    mapped = jax.vmap(lambda ids: layer(ids[None])[0])
+    close(mapped(IDS), expected)
+    with pytest.raises(Exception, match=r"(?s)vocab_size=10.*77"):
+        as_array(mapped(np.where(IDS == 7, 77, IDS)))
+
+
 @on_tensorflow
 def test_unknown_ids_under_xla_read_the_nearest_row_and_never_nan():
     layer = LEARNED(5, 10, 6)
