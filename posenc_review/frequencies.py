@@ -115,14 +115,16 @@ def plan_of(
         for each in (plan, *changes_of(plan), *slowed(plan, measured, near)):
             if follows(measured, each.frequencies, near):
                 return each
+            if follows_rounded(measured, each.frequencies, near):
+                return each
     loose = max(10 * precision, 1e-4)
     if is_rounded(measured, near):
         loose = max(loose, STEP["bfloat16"])
-    for plan in reversed([*right, *fitted]):  # of the largest base first
+    for plan in [*reversed(right), *fitted]:  # of the largest base first
         parts = by_parts(measured, plan, loose)
         if parts is not None:
             return parts
-    return odd_pairs(measured, [*right, *fitted], loose)
+    return odd_pairs(measured, [*right, *fitted], max(10 * precision, 1e-4))
 
 
 def usual_plans(
@@ -143,11 +145,14 @@ def fitted_plans(
     slope, scatter = most_common_slope(measured, precision)
     if abs(slope) < 1e-3:
         return []
-    base = float(np.exp(abs(slope) * steps[0]))
-    if not 1 < base < 1e300:
-        return []
-    base = roundest(base, max(2e-6, 20 * scatter))
-    return usual_plans(len(measured), steps[:1], (base,))
+    plans = []
+    for exponents, count in enumerate(steps):
+        base = float(np.exp(min(abs(slope) * count, 600.0)))
+        for spread in (max(2e-6, 20 * scatter), 0.02):
+            near = roundest(base, spread)
+            frequencies = geometric(near, len(measured), count)
+            plans.append(Plan(frequencies, near, exponents))
+    return sorted(plans, key=lambda plan: len(plain(plan.base).strip("0.")))
 
 
 def most_common_slope(
@@ -168,8 +173,9 @@ def most_common_slope(
     slopes = np.diff(logs) / np.diff(index)
     slope = slopes[largest_group(slopes, near)].mean()
     group = largest_group(logs - slope * index, near)
-    slope, _ = np.polyfit(index[group], logs[group], 1)
-    return slope, precision
+    slope, start = np.polyfit(index[group], logs[group], 1)
+    off = np.abs(logs - start - slope * index)[group].max()
+    return slope, off
 
 
 def largest_group(values: np.ndarray, near: float) -> np.ndarray:
@@ -189,8 +195,8 @@ def off_by(measured: np.ndarray, due: np.ndarray) -> np.ndarray:
 
 
 def follows(measured: np.ndarray, due: np.ndarray, near: float) -> bool:
-    """Tell whether frequencies are those of a plan."""
-    return bool(np.all(off_by(measured, due) <= near))
+    """Tell whether frequencies are those of a plan, but where one is 0."""
+    return bool(np.all((off_by(measured, due) <= near) | (measured <= STILL)))
 
 
 def follows_rounded(
@@ -277,7 +283,9 @@ def by_parts(measured: np.ndarray, plan: Plan, near: float) -> Plan | None:
     slow = index[np.abs(ratios / ratios[-1] - 1) <= near]
     between = np.setdiff1d(index, [*fast, *slow])
     if not len(fast) or len(between) > 0.7 * len(index):
-        if abs(ratios[0] - 1) > near or plan.base not in USUAL_BASES:
+        rounded = near >= STEP["bfloat16"]
+        unlikely = abs(ratios[0] - 1) > near or plan.base not in USUAL_BASES
+        if rounded or unlikely:
             return None
         words = (
             "each pair slower by a factor of its own, up to"
@@ -315,6 +323,8 @@ def slow_left_alone(
 def odd_pairs(measured: np.ndarray, plans: list[Plan], near: float) -> Plan:
     """Name pairs that turn otherwise than a base has it for them."""
     turning = measured > STILL
+    if is_rounded(measured, near / 10):
+        return off_the_base(measured, plans, near / 10)
 
     def misses(plan: Plan) -> np.ndarray:
         return turning & (off_by(measured, plan.frequencies) > near)
@@ -353,8 +363,11 @@ def odd_pairs(measured: np.ndarray, plans: list[Plan], near: float) -> Plan:
 def off_the_base(measured: np.ndarray, plans: list[Plan], near: float) -> Plan:
     """Describe frequencies that follow no base, or one by and large."""
     for plan in plans:
-        if np.all(off_by(measured, plan.frequencies) <= 0.01):
+        if follows(measured, plan.frequencies, 0.01):
             return plan  # the engine says by how much they miss it
+    if is_rounded(measured, near):
+        words = "All frequencies are numbers of 16 bits: they are rounded."
+        return Plan(measured, findings=(Finding("precision", words),))
     words = "The frequencies follow no single base, nor parts of one."
     return Plan(measured, findings=(Finding("frequencies", words),))
 

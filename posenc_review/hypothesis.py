@@ -93,6 +93,7 @@ class Hypothesis(NamedTuple):
     format: str = ""  # to which values are rounded,
     stages: tuple[str, ...] = ()  # and which of them
     spoiled: tuple[float, float, float] = (0, -1, 1)  # from, to, by what
+    doubt: float = 0.0  # by how much, relatively, frequencies may be off
     findings: tuple[Finding, ...] = ()  # the changes, in words
 
     def but(self, finding: Finding, **fields) -> "Hypothesis":
@@ -131,7 +132,7 @@ class Hypothesis(NamedTuple):
         """Return by how much hands may be off: as angles in float32 are."""
         places = np.abs(np.asarray(positions, float))
         angles = np.multiply.outer(places, np.abs(self.frequencies))
-        return self.slack + 8 * STEP["float32"] * angles
+        return self.slack + (8 * STEP["float32"] + self.doubt) * angles
 
     def fits(self, positions: object, seen: np.ndarray) -> np.ndarray:
         """Tell which hands are where they should be, or NaN as they."""
@@ -165,6 +166,10 @@ class Measured(NamedTuple):
     def even(self) -> np.ndarray:
         """Tell which hands turn evenly."""
         return (self.off <= EVEN) & (self.length > 0)
+
+    def but_last(self) -> "Measured":
+        """Leave out the last pair."""
+        return Measured(*(each[:-1] for each in self))
 
 
 def measure(seen: np.ndarray) -> Measured:
@@ -541,16 +546,17 @@ def explained_first(
 ) -> Explained | None:
     """Return the first that explains the first wrong positions, if any.
 
-    It must explain 16 in a row, or all that are wrong in a row, and spoil
-    none that is right.
+    It must explain 16 in a row, or all that are wrong in a row, and break far
+    fewer than it mends.
     """
     enough = min(place.last, place.first + 15)
     for each in by_share(every, sample.until(enough)):
         look = evidence.look(each)
         left = look.wrong[: len(wrong)]
-        if left[: enough + 1].any() or np.any(left & ~wrong[: len(left)]):
-            continue
-        return Explained(each, look)
+        mended = np.sum(wrong[: len(left)] & ~left)
+        broken = np.sum(left & ~wrong[: len(left)])
+        if not left[: enough + 1].any() and 10 * broken < mended:
+            return Explained(each, look)
     return None
 
 

@@ -348,10 +348,19 @@ def look_near(
         return Seen(pairs, positions=len(matrices)), None
     signed, laid_out = frequencies_seen(pairs, was, precision)
     plan = plan_seen(pairs, np.abs(signed), asked, precision)
+    if pairs.still[-1] and not is_usual(plan):  # the end of a part, it seems
+        pairs = pairs._replace(
+            columns=pairs.columns[:-1], still=pairs.still[:-1]
+        )
+        if pairs.layout == "half":
+            pairs = pairs._replace(layout="half of the head")
+        signed, was = signed[:-1], was.but_last()
+        plan = plan_seen(pairs, np.abs(signed), asked, precision)
     model = Hypothesis(
         directed(pairs, plan, signed, findings),
         asked.tolerance + precision,
         length=asked.length,
+        doubt=precision if precision > 1e-4 and not is_usual(plan) else 0.0,
     )
     if laid_out is not None:
         findings.append(laid_out)
@@ -370,6 +379,11 @@ def look_near(
     if asked.config is not None:
         findings += held_to_config(pairs, plan, asked.config)
     return Seen(pairs, plan, length=asked.length), model
+
+
+def is_usual(plan: Plan) -> bool:
+    """Tell whether a plan is known exactly, by a usual base."""
+    return plan.base in USUAL_BASES and not plan.parts
 
 
 def repeats(matrices: np.ndarray) -> int:
@@ -479,6 +493,8 @@ def directed(
     signs = np.sign(signed) * seen
     usual = np.sign(signs.sum()) or next(iter(signs[signs != 0]), 1)
     against = np.flatnonzero(signs == -usual)
+    if np.isnan(plan.base) and plan.findings:
+        against = against[:0]  # of unknown frequencies, no sign is sure
     still = np.flatnonzero(pairs.still & seen)
     if len(against):
         words = f"Against the others turn: {numbered('pair', against)}."
