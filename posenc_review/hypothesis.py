@@ -122,11 +122,14 @@ class Hypothesis(NamedTuple):
             np.cos(angles, out=hands.real)
             np.sin(angles, out=hands.imag)
             hands = self.form(self.length * hands)
+            return hands * self.factors(positions)[:, None, None]
+
+    def factors(self, positions: object) -> np.ndarray:
+        """Return what whole vectors are multiplied by, `[positions]`."""
         first, last, factor = self.spoiled
-        if last >= first:
-            places = np.asarray(positions)
-            hands[(places >= first) & (places <= last)] *= factor
-        return hands
+        places = np.asarray(positions)
+        within = (places >= first) & (places <= last)
+        return np.where(within, factor, 1.0)
 
     def allowed(self, positions: object) -> np.ndarray:
         """Return by how much hands may be off: as angles in float32 are."""
@@ -544,20 +547,21 @@ def explained_first(
     wrong: np.ndarray,
     place: Place,
 ) -> Explained | None:
-    """Return the first that explains the first wrong positions, if any.
+    """Return what explains the first wrong positions, and most others.
 
     It must explain 16 in a row, or all that are wrong in a row, and break far
     fewer than it mends.
     """
     enough = min(place.last, place.first + 15)
+    best, most = None, 0
     for each in by_share(every, sample.until(enough)):
         look = evidence.look(each)
         left = look.wrong[: len(wrong)]
         mended = np.sum(wrong[: len(left)] & ~left)
         broken = np.sum(left & ~wrong[: len(left)])
-        if not left[: enough + 1].any() and 10 * broken < mended:
-            return Explained(each, look)
-    return None
+        if not left[: enough + 1].any() and mended - 10 * broken > most:
+            best, most = Explained(each, look), mended - 10 * broken
+    return best
 
 
 def by_share(every: list[Hypothesis], sample: Sample) -> list[Hypothesis]:

@@ -372,7 +372,6 @@ def look_near(
         )
         finding = Finding("positions", words)
         model = model.but(finding, read=lambda p: p // step)
-    findings += plan.findings
     findings += held_to_layout(pairs, asked.layout)
     if asked.base is not None:
         findings += held_to_base(plan, asked.base, pairs.columns.size)
@@ -532,7 +531,7 @@ def look_far(
         changed = asked_again(sweep.rotation, first, "after all others")
         changed = changed or sweep.by_the_call(model, look)
         if changed:
-            findings += [*changed, *sweep.findings]
+            findings += [*seen.plan.findings, *changed, *sweep.findings]
             return seen._replace(positions=len(look.wrong))
         right = model
         model, look = explain(right, look, sweep)
@@ -559,6 +558,10 @@ def concluded(
         evidence: Where to look at hands.
         findings: To which is added what is found.
     """
+    uneven = look.wrong[:NEAR].any()  # pairs have no frequencies, then
+    for each in seen.plan.findings:
+        if each.name != "pair" or not uneven:
+            findings.append(each)
     findings += model.findings
     if look.wrong.any():
         findings.append(unexplained(evidence, model, look))

@@ -122,6 +122,7 @@ class Sweep:
         for stretch, places in enumerate(positions):
             hands = hypothesis.hands(places)
             first, second = hands[..., 0], hands[..., -1]
+            factors = hypothesis.factors(places)
             allowed[stretch] = hypothesis.allowed(places).max(axis=-1)
             for kind, vector in enumerate(self.vectors):
                 given = vector[one] + 1j * vector[other]
@@ -137,10 +138,10 @@ class Sweep:
                     missed[none] = np.where(both[none], 0, np.inf)
                 off[stretch] = np.maximum(off[stretch], missed)
                 if len(self.rest):
-                    kept = np.abs(
-                        seen[:, self.rest] - self.kept * vector[self.rest]
-                    )
-                    beside = np.nan_to_num(kept.max(axis=-1), nan=np.inf)
+                    rest = np.outer(factors, self.kept * vector[self.rest])
+                    beside = np.abs(seen[:, self.rest] - rest)
+                    beside[np.isnan(seen[:, self.rest]) & np.isnan(rest)] = 0
+                    beside = np.nan_to_num(beside.max(axis=-1), nan=np.inf)
                     off[stretch, :, 0] = np.maximum(off[stretch, :, 0], beside)
         return off, allowed
 

@@ -93,19 +93,39 @@ def run(tmp_path, monkeypatch, capsys):
         ("mine:late --width 8 --start 3", 0, "Findings: 0"),
         ("mine:late --max-len 99 --tolerance 2", 0, "Findings: 0"),
         ("mine:bad --max-len 99", 1, "At row 0, the result is zero"),
-        ("mine:rotate --rotary", 0, "Convention: half, base 10000.\n"),
-        ("mine:rotate --rotary --width 8", 0, "Findings: 0"),
-        ("mine:rotate --rotary --max-len 100", 0, "positions 0 to 99,"),
-        ("mine:rotate --rotary --base 500", 1, "- base: The base is 10000"),
-        ("mine:rotate --rotary --layout half", 0, "Findings: 0"),
-        ("mine:rotate --rotary --layout interleaved", 1, "- layout: "),
-        ("mine:rotate --rotary --config config.json", 1, "- base: "),
         (
-            "mine:rotate --rotary --config config.json",
+            "mine:rotate --rotary --max-len 2100",
+            0,
+            "Convention: half, base 10000.\n",
+        ),
+        ("mine:rotate --rotary --width 8 --max-len 2100", 0, "Findings: 0"),
+        ("mine:rotate --rotary --max-len 100", 0, "positions 0 to 99,"),
+        (
+            "mine:rotate --rotary --base 500 --max-len 2100",
+            1,
+            "- base: The base is 10000",
+        ),
+        (
+            "mine:rotate --rotary --layout half --max-len 2100",
+            0,
+            "Findings: 0",
+        ),
+        (
+            "mine:rotate --rotary --layout interleaved --max-len 2100",
+            1,
+            "- layout: ",
+        ),
+        (
+            "mine:rotate --rotary --config config.json --max-len 2100",
+            1,
+            "- base: ",
+        ),
+        (
+            "mine:rotate --rotary --config config.json --max-len 2100",
             1,
             "The config asks for base 500000, radians per position 1, 0.44",
         ),
-        ("mine:clipped --rotary", 1, "From position 2048 on"),
+        ("mine:clipped --rotary --max-len 2100", 1, "From position 2048 on"),
         ("mine:clipped --rotary --max-len 2048", 0, "Findings: 0"),
         ("mine:rotate", 1, "- table: Asked for 4 rows: "),
         ("mine:good --rotary", 1, "- result: "),
@@ -128,7 +148,7 @@ def test_what_is_found_is_printed(run, words, status, said):
         ("mine:NUMBER", "mine:NUMBER is no function\n"),
         ("mine:good --width 0", "error: --width 0: give"),
         ("mine:good --width wide", "argument --width"),
-        ("mine:good --layout half", "--layout is for --rotary"),
+        ("mine:good --layout half", "--layout is for --rotary --max-len 2100"),
         ("mine:rotate --rotary --start 3", "--start is for a table"),
         ("mine:rotate --rotary --width 1", "--width 1: give 2 to"),
         (
@@ -162,7 +182,7 @@ def test_json_is_one_object_and_nothing_else(run):
     }
     assert found["convention"] == "unknown"
 
-    status, out, _ = run("mine:clipped --rotary --json")
+    status, out, _ = run("mine:clipped --rotary --json --max-len 2100")
     found = json.loads(out)
     assert status == found["exit_code"] == 1
     assert found["findings"][0]["position"] == 2048
@@ -175,7 +195,13 @@ def test_json_is_one_object_and_nothing_else(run):
 def test_help_names_each_option_and_what_it_is_for(run):
     status, out, _ = run("--help")
     assert status == 0
-    for option in ("--rotary", "--base", "--config", "--layers", "--json"):
+    for option in (
+        "--rotary --max-len 2100",
+        "--base",
+        "--config",
+        "--layers",
+        "--json",
+    ):
         assert option in out
     assert "memory grows" in " ".join(out.split())
 
@@ -186,7 +212,7 @@ def test_the_folder_alone_is_enough(tmp_path):
     (tmp_path / "mine.py").write_text(MODULE)
     begin = [sys.executable, "-OO", "-X", "importtime", "-m", "posenc_review"]
     done = subprocess.run(
-        [*begin, "mine:clipped", "--rotary"],
+        [*begin, "mine:clipped", "--rotary", "--max-len=2100"],
         cwd=tmp_path,
         env={},
         capture_output=True,
