@@ -94,6 +94,7 @@ REPLIES = [
     (1, [10_000 ** (-4 / 5), 6.31e-4, [0.00063]], "Correct."),
     (1, [10_000**-4 / 5, 10_000**-2 * 2 / 5], "put brackets"),
     (1, [10_000 ** (-8 / 5)], "i counts pairs"),
+    (1, ["10_000 ** (-4 / 5)"], "is text; give numbers"),
     (2, [WAY_BACK, tuple(WAY_BACK), np.argsort(WAY_THERE)], "Correct."),
     (2, [WAY_THERE], "the way there"),
     (3, [by_slices, lambda p, d: by_slices(p, d)[0].tolist()], "Correct."),
