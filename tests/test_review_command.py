@@ -148,7 +148,7 @@ def test_what_is_found_is_printed(run, words, status, said):
         ("mine:NUMBER", "mine:NUMBER is no function\n"),
         ("mine:good --width 0", "error: --width 0: give"),
         ("mine:good --width wide", "argument --width"),
-        ("mine:good --layout half", "--layout is for --rotary --max-len 2100"),
+        ("mine:good --layout half", "--layout is for --rotary"),
         ("mine:rotate --rotary --start 3", "--start is for a table"),
         ("mine:rotate --rotary --width 1", "--width 1: give 2 to"),
         (
@@ -196,7 +196,7 @@ def test_help_names_each_option_and_what_it_is_for(run):
     status, out, _ = run("--help")
     assert status == 0
     for option in (
-        "--rotary --max-len 2100",
+        "--rotary",
         "--base",
         "--config",
         "--layers",
