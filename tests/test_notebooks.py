@@ -90,9 +90,13 @@ def test_what_repeats_the_list_agrees_with_it(page):
 
 
 def test_files_that_pages_name_exist():
-    pages = [*ROOT.glob("*.md"), *ROOT.glob("workshop/**/*.md")]
-    pages += [*ROOT.glob("web/*.md"), *ROOT.glob("workshop/**/*.yaml")]
-    pages += [*ROOT.glob(".github/**/*.yml")]
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("*/README.md")]
+    pages += [*ROOT.glob("workshop/**/*.md"), ROOT / "web/changes.md"]
+    for page in pages:
+        linked = re.findall(r"\]\(([\w./-]+)[)#]", page.read_text("utf-8"))
+        gone = {file for file in linked if not (page.parent / file).exists()}
+        assert not gone, f"{page.relative_to(ROOT)} links to {gone}"
+    pages += [*ROOT.glob("workshop/**/*.yaml"), *ROOT.glob(".github/**/*.yml")]
     for page in pages:
         named = set(re.findall(r"\b\d\d_\w+\.ipynb", page.read_text("utf-8")))
         gone = named - {path.name for path in NOTEBOOKS}
