@@ -77,6 +77,13 @@ def test_no_single_hand_fulfills_all_wishes():
         assert found[0] < 0.1 or found.min() < found[0] - 1e-9
 
 
+def test_a_fast_hand_is_back_at_position_64(built):
+    """Of the 100 positions of Figure 6, seen from position 20."""
+    tips = built["transformer_hands"](2)(100)
+    near = np.linalg.norm(tips - tips[20], axis=1) < 0.1
+    assert np.flatnonzero(near).tolist() == [20, 64]
+
+
 @pytest.mark.parametrize("n", [10_000, 100_000, 500_000])
 @pytest.mark.parametrize("seq_len", [10, 50, 500, 2000])
 def test_from_which_width_on_the_encoding_is_smooth(n, seq_len):

@@ -60,6 +60,13 @@ def test_the_loop_leaves_an_odd_column_empty_and_the_others_do_not(built):
         np.testing.assert_allclose(built[form](5, 3), expected, atol=1e-13)
 
 
+@pytest.mark.parametrize("d_model", [4, 64, 512])
+def test_the_misprint_is_right_at_position_1_alone(built, d_model):
+    off = built["misprint"](1000, d_model) - position_encoding(1000, d_model)
+    right = np.abs(off).max(axis=1) < 0.01
+    assert np.flatnonzero(right).tolist() == [1]
+
+
 def by_slices(position, d_model):
     row = np.zeros((1, d_model))
     exponents = np.arange(0, d_model, 2) * (-math.log(10_000) / d_model)
