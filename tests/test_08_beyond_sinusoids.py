@@ -222,14 +222,14 @@ def test_words_of_the_tables_hold_for_other_seeds(names, kind, seed):
         assert reached.max() < 0.5
     elif kind in ("LearnedReaders", "SinusoidalReaders"):
         assert at_20.min() > 0.85
-        assert at_40.max() < 0.45
+        assert at_40.max() < 0.35
     elif kind in ("RotaryReaders", "T5Readers"):
         assert reached[3].max() < 0.5  # little is left at 160
-        assert 0.45 < at_40.min() <= at_40.max() < 0.85
+        assert 0.35 < at_40.min() <= at_40.max() < 0.85
         assert at_20.min() > 0.85
     elif kind == "ALiBiReaders":
         assert near.min() > 0.85
-        assert far.max() < 0.45
+        assert far.max() < 0.35
     else:
         assert min(*at_20, *at_40) > 0.85
 
@@ -239,14 +239,14 @@ def test_which_letter_rope_keeps_depends_on_the_width_of_the_heads(names):
     for seed in range(3):
         readers = names["RotaryReaders"]([10_000] * 6, head_width=8, seed=seed)
         near, far = names["train_and_test"](readers)[1].reshape(2, 3)
-        assert near.mean() < 0.45
+        assert near.mean() < 0.35
         assert far.mean() > 0.85
 
 
 @pytest.mark.slow
 def test_four_times_as_many_steps_help_plain_t5_alone(names):
     for kind, low, high in [
-        ("ALiBiReaders", 0, 0.45),
+        ("ALiBiReaders", 0, 0.35),
         ("RotaryReaders", 0.45, 0.7),
         ("T5Readers", 0.7, 0.9),
     ]:

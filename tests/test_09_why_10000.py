@@ -161,7 +161,7 @@ def test_findings_hold_for_other_seeds(names, seed):
     fell = names["falls"](readers, lengths)
     ratios = fell[:9] / [names["half_turn"](base) for base in bases[:9]]
     print("\n", seed, ratios.round(2), fell[9:])
-    assert np.median(ratios) > 0.7
+    assert ratios.min() > 0.7
     assert ratios.max() < 1.6
     assert fell[largest].max() < 0.2 * names["half_turn"](1e10)
     assert fell[12:].min() > fell[usual].max()  # base 1.5 holds longer
