@@ -629,8 +629,8 @@
             return { query: from.query + moved, key: from.key + moved };
           },
         },
-        says: `The key is ${far} positions ${offset < 0 ? "before" : "after"} the
-          query. For equal vectors, the score of pair ${pair} is
+        says: `The key is ${far} position${far === 1 ? "" : "s"}
+          ${offset < 0 ? "before" : "after"} the query. For equal vectors, the score of pair ${pair} is
           ${number(ofPair(far), 2)}, and the mean of all pairs
           ${number(score(far), 2)}.`,
       };
