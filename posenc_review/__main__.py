@@ -104,7 +104,7 @@ def warn(rotary: bool, given: dict) -> None:
     if width * length <= MUCH:
         return
     what = "positions" if rotary else "rows"
-    size = "may take a minute or more, and 1 GB of memory"
+    size = "may take a minute or more, and 2 GB of memory"
     print(
         f"{length} {what} of {width} columns: this {size}; --max-len looks at"
         " fewer.",

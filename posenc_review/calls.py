@@ -225,8 +225,12 @@ class Answer(NamedTuple):
 
     words: str
     positions: np.ndarray
-    wrong: np.ndarray  # which tokens are not turned by their positions
-    taken: dict[str, np.ndarray]  # by each reading that would explain them
+    misses: Callable[[np.ndarray], np.ndarray]  # by positions: wrong tokens
+    taken: dict[str, np.ndarray]  # for positions, by each reading
+
+    def explained(self, name: str) -> bool:
+        """Tell whether a reading explains what came."""
+        return not self.misses(self.taken[name]).any()
 
 
 def positions_read(
@@ -257,12 +261,7 @@ def positions_read(
             return np.any(np.abs(off) > slack, axis=-1)  # NaN tells nothing
 
         taken = {name: read(p, before) for name, read in READINGS.items()}
-        known = {
-            name: positions
-            for name, positions in taken.items()
-            if not misses(positions).any()
-        }
-        answers.append(Answer(words, p, misses(p), known))
+        answers.append(Answer(words, p, misses, taken))
         before = p
     return misread(answers)
 
@@ -289,22 +288,21 @@ def refused(words: str, p: np.ndarray, trouble: NoAnswerError) -> Finding:
 
 def misread(answers: list[Answer]) -> list[Finding]:
     """Name what positions are taken for, or else where this shows."""
-    failed = [each for each in answers if each.wrong.any()]
+    failed = [each for each in answers if each.misses(each.positions).any()]
     if not failed:
         return []
-    first = failed[0]
-    for name in first.taken:
-        if all(name in each.taken for each in answers):
-            return [example(first, name)]
-    for name in first.taken:  # in these calls, if not in all
-        if all(name in each.taken for each in failed):
-            return [example(first, name)]
+    for some in (answers, failed):  # all calls, or those that are wrong
+        for name in READINGS:
+            if all(each.explained(name) for each in some):
+                return [example(failed[0], name)]
     findings = []
     for each in failed[:2]:
-        if each.taken:
-            findings.append(example(each, next(iter(each.taken))))
+        known = [name for name in READINGS if each.explained(name)]
+        if known:
+            findings.append(example(each, known[0]))
             continue
-        row, token = np.argwhere(each.wrong)[0].tolist()
+        wrong = each.misses(each.positions)
+        row, token = np.argwhere(wrong)[0].tolist()
         position = int(each.positions[row, token])
         words = (
             "Tokens are not turned by their positions in a call"

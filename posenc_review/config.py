@@ -274,7 +274,8 @@ def turning_pairs(config: dict, settings: dict, width: int) -> int:
     else:
         columns = int(width * positive(settings, "partial_rotary_factor", 1.0))
     if not 2 <= columns <= width:
-        raise ValueError(f"{columns} of {width} columns should turn")
+        turn = shown(columns)
+        raise ValueError(f"{turn} of {width} columns should turn")
     return columns // 2
 
 

@@ -37,7 +37,7 @@ from .settings import check_base, check_integer, check_tolerance
 from .sweep import Sweep
 
 WIDTH = 64
-WIDEST = 1024  # columns: 1 GB of memory
+WIDEST = 1024  # columns: 2 GB of memory
 POSITIONS = 131_072  # how many are looked at, unless told otherwise
 FARTHEST = 2**24  # positions: minutes
 TOLERANCE = 1e-4

@@ -665,7 +665,7 @@ PLACES = {"position": "", "pair": "pairs? ", "column": "columns? "}
 def test_what_is_wrong_is_said(rotate, expected):
     name, words = expected.split(": ", 1)
     far = max([9, *map(int, re.findall(r"(?<![\d.])\d{3,}", words))])
-    found = review_rotary(rotate, max_len=min(2 * far + 600, 131_072))
+    found = review_rotary(rotate, max_len=min(far + 700, 131_072))
     assert words in found.findings.get(name, str(found))
     assert f"- {name}: " in str(found)
     allowed = {name}
@@ -763,7 +763,7 @@ def test_a_pair_that_stands_still_may_be_one_of_other_faults():
 
 def looked(rotate, **options):
     """Look at few positions, unless told otherwise."""
-    return review_rotary(rotate, **{"max_len": 600} | options)
+    return review_rotary(rotate, **{"max_len": 300} | options)
 
 
 def test_digits_are_told_and_float32_is_no_finding():
