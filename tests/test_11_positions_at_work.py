@@ -162,6 +162,7 @@ def test_lengths_of_keys_tell_the_rotation_from_the_weights(seed):
     for wrong in (layers[0]["query"], layers[0]["key"] * 1.01):
         changed = [layers[0] | {"key": wrong}, *layers[1:]]
         assert not seen(replace(rope, layers=changed))
+    assert not seen(replace(rope, turn=names["mixes_layouts"]))
 
 
 @pytest.mark.parametrize("seed", range(4))
