@@ -280,7 +280,7 @@ def project(tmp_path_factory) -> Path:
     """The project with its site, built while no download was kept."""
     project = tmp_path_factory.mktemp("project")
     made = shutil.ignore_patterns(".cache", "__pycache__")
-    folders = ".github notebooks posenc_review series web workshop"
+    folders = ".github notebooks posenc_review tools web workshop"
     for name in folders.split():
         shutil.copytree(ROOT / name, project / name, ignore=made)
     for path in [ROOT / "INSTALL.md", *ROOT.glob("posenc_*.*")]:

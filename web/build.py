@@ -19,7 +19,7 @@
 # exclude-newer = "2026-11-22T00:00:00Z"
 #
 # [tool.uv.sources]
-# posenc-series = { path = "../series", editable = true }
+# posenc-series = { path = "../tools/series", editable = true }
 # ///
 """Build the web edition: pages to read, and notebooks that run in them.
 

@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 
 from series.cells import is_folded, tags
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 LIST = ROOT / "notebooks/series.toml"
 
 
