@@ -10,7 +10,6 @@ import nbformat
 import pytest
 import renew_series
 from conftest import NOTEBOOKS, ROOT
-
 from series import listing
 from series.cells import FOLDED, IGNORED, TAGS, tags
 from series.chapters import CLEAR_OUTPUTS

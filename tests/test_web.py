@@ -22,14 +22,13 @@ import pytest
 from bs4 import BeautifulSoup
 from conftest import NOTEBOOKS, ROOT
 from nbclient import NotebookClient
+from series import chapters, listing
+from series.cells import tags
+from series.chapters import read_notebook
 from site_folder import FolderError, check_folder, replace_folder
 from small_series import write_small_series
 from store_notebooks import SCRIPT
 from test_handouts import violations
-
-from series import chapters, listing
-from series.cells import tags
-from series.chapters import read_notebook
 
 KNOWN = pages.Edition(repository="owner/name")
 NUMPY = [each.path for each in listing.NOTEBOOKS if not each.tensorflow]

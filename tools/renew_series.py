@@ -11,7 +11,6 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
-
 from series.listing import (
     LIST,
     NOTEBOOKS,

@@ -21,7 +21,6 @@ from nbclient.exceptions import (
     DeadKernelError,
 )
 from nbformat import NotebookNode
-
 from series.cells import FOLDED, IGNORED, tags
 from series.chapters import NOT_A_NOTEBOOK, no_notebook
 from series.listing import NOTEBOOKS

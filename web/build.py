@@ -42,10 +42,9 @@ from copies import (
 )
 from lite import EditionError, build_lite, fetch, prepare
 from pages import Edition, write_sources
-from site_folder import FolderError, check_folder, replace_folder
-
 from series.chapters import NotebookError
 from series.listing import NOTEBOOKS
+from site_folder import FolderError, check_folder, replace_folder
 
 WEB = Path(__file__).resolve().parent
 PROJECT = WEB.parent

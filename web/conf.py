@@ -5,7 +5,6 @@ import re
 
 from docutils import nodes
 from pages import OTHER_PAGES
-
 from series.formulas import mathml
 from series.listing import TITLE
 

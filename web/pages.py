@@ -16,7 +16,6 @@ from string import Template
 import nbformat
 from copies import COLAB
 from nbformat import NotebookNode
-
 from series.cells import is_folded, tags
 from series.chapters import (
     NotebookError,

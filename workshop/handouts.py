@@ -23,7 +23,6 @@ from nbconvert.filters.markdown_mistune import (
 )
 from nbformat import NotebookNode
 from playwright.sync_api import Browser, Error, sync_playwright
-
 from series.cells import is_folded, tags
 from series.chapters import (
     Link,
