@@ -10,7 +10,6 @@ import handouts
 import nbformat
 import pytest
 from hypothesis import settings
-
 from series import listing
 from series.cells import tags
 

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from nbval.plugin import IPyNbCell, IPyNbFile
 from PIL import Image
-
 from series.cells import IGNORED, VARIES, tags
 
 # Pixels are compared on the system that the pictures are made on: elsewhere

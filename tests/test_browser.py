@@ -17,7 +17,6 @@ from urllib.request import urlopen
 import nbformat
 import pytest
 from conftest import NOTEBOOKS, ROOT
-
 from series.cells import is_folded
 
 ARTIFACTS = ROOT / "artifacts"

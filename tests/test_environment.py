@@ -11,7 +11,6 @@ import pytest
 from conftest import ROOT
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-
 from series.listing import NOTEBOOKS
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())

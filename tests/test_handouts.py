@@ -15,11 +15,10 @@ from conftest import NOTEBOOKS, ROOT
 from fontTools.ttLib import TTFont
 from nbclient import NotebookClient
 from pypdf import PdfReader
-from small_series import TITLES, small_notebook, write_small_series
-
 from series import chapters
 from series.cells import tags
 from series.formulas import mathml
+from small_series import TITLES, small_notebook, write_small_series
 
 MEGABYTES = 4
 A4 = (595, 842)  # in points

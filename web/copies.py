@@ -7,7 +7,6 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
-
 from series.chapters import Link, read_notebook, relink, student_notebook
 
 PROJECT = Path(__file__).resolve().parent.parent
