@@ -24,6 +24,14 @@ def test_words_and_positions_collide_below_the_length_only(names):
     assert len(np.unique(flat, axis=0)) == 200 * 20 - 190
 
 
+def test_the_layer_refuses_phrases_that_nothing_cut_off(names):
+    vectorize = names["keras"].layers.TextVectorization()
+    phrases = [names["TECHNICAL"], names["WISE"]]
+    vectorize.adapt(phrases)
+    with pytest.raises(ValueError, match="input of length 23 is longer"):
+        names["fixed"](vectorize(phrases))
+
+
 def test_nearest_is_the_row_at_the_smallest_distance(names):
     rng = np.random.default_rng(5)  # rows of all lengths
     sums, rows = rng.normal(size=(40, 6)), rng.normal(size=(30, 6))
@@ -35,8 +43,9 @@ def test_nearest_is_the_row_at_the_smallest_distance(names):
 def test_pairs_come_back_where_single_guesses_fail(names, seed):
     pair_share = names["pair_share"]
     assert pair_share(8, seed=seed) == 1
-    assert pair_share(8, noise=0.1, seed=seed) > 0.99
+    assert 2000 * (1 - pair_share(8, noise=0.1, seed=seed)) <= 10
     assert pair_share(8, noise=0.1, shrink=1 / 25, seed=seed) < 0.15
+    assert 0.6 < pair_share(64, noise=0.1, shrink=1 / 25, seed=seed) < 0.8
     for width in (8, 16, 32, 128):
         words, table, word, place, sums = names["random_sums"](
             width, seed=seed
