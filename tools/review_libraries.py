@@ -14,6 +14,10 @@
 #   "transformers==5.23.0",
 #   "x-transformers==2.31.10",
 # ]
+#
+# [tool.uv]
+# # litgpt asks for an older one; what is reviewed here does not use it.
+# override-dependencies = ["huggingface-hub>=1.4"]
 # ///
 """Review rotary functions and tables of published libraries, as a table.
 
