@@ -165,13 +165,14 @@
   const ROWS = range(96).map((position) => rowOf(position, HANDS));
 
   figures.hands = {
-    ask: `Drag the framed row through the matrix, or turn one of the fast hands
-      on the left. Which hands tell neighboring positions apart? Which tell the
-      first half of the positions from the second?`,
+    ask: `Drag the framed row through the matrix, or turn one of the first four
+      hands. Which hands tell neighboring positions apart? Which tell the first
+      half of the positions from the second?`,
     note: `The number above each dial is the hand's wavelength. The first hand is
-      back where it was after 6.3 positions, the last one after 19\u00a0869. That
-      is why the left columns flicker from row to row, while the right columns
-      hardly change.`,
+      back where it was after 6.3 positions, so its columns flicker from row to
+      row and tell neighbors apart. The third hand needs 63 positions: its sine
+      is red, or positive, in the first half and blue, or negative, in the
+      second. The last hand needs 19\u00a0869, so its columns hardly change.`,
     settings: {
       position: { label: "Position", start: 7, min: 0, max: 63 },
     },
@@ -277,14 +278,14 @@
   const CLEAR = 0.1; // of the longest row
 
   figures.apart = {
-    ask: `Drag the marked position. In which of the four signals do other
-      positions come closer to it than the dashed line, a tenth of the length
-      of the longest row?`,
+    ask: `Drag the marked position. Each dot shows how far another position
+      is from it, as a share of the signal's longest row. In which of the four
+      signals do dots fall below the dashed line, at a tenth?`,
     note: `By index and by the slow hand, neighbors are nearly equal. The fast
-      hand tells neighbors apart, but it comes back. Try other frequencies: a
-      hundred tips do not fit on one circle a tenth apart, so some positions
-      are always too close. Eight hands manage both, because they are never all
-      back at once.`,
+      hand tells neighbors apart, but it comes back. A hundred tips do not fit
+      on one circle a tenth apart, so at any frequency some position has
+      others too close. Try to find one. Eight hands manage both, because they
+      are never all back at once within 100 positions.`,
     settings: {
       position: {
         ...{ label: "Marked position", start: 20, min: 0, max: 99 },
@@ -301,13 +302,19 @@
       const X = scale([0, 99], [34, width - 12]);
       const marked = X(position);
       const nearest = [];
+      // On a phone, the verdict needs the room beside a title.
+      const named = (title, i) => {
+        const full = i === 2 ? `${title} ${frequency}` : title;
+        return width < 500 ? full.replace(/^One (.)/, upper) : full;
+      };
+      const upper = (_, first) => first.toUpperCase();
       const strips = SIGNALS.map(([title, signal], i) => {
         const Y = scale([0, 1], [88 * i + 84, 88 * i + 26]);
         const far = (p) => signal(p - position, frequency);
         nearest[i] = Math.min(...others.map(far));
         const close = others.filter((p) => far(p) < CLEAR).length;
         return [
-          text(X.start, Y.end - 10, i === 2 ? `${title} ${frequency}` : title),
+          text(X.start, Y.end - 10, named(title, i)),
           close
             ? text(X.end, Y.end - 10, `${close} too close`, "end orange")
             : text(X.end, Y.end - 10, "all clear", "end soft"),
@@ -347,9 +354,9 @@
         drag: {
           mark: ({ x }) => ({ position: clamp(0, Math.round(X.back(x)), 99) }),
         },
-        says: `In row lengths, the position nearest to ${position} is
-          ${number(nearest[0], 3)} away by index, ${number(nearest[1], 3)} by the slow hand,
-          ${number(nearest[2], 3)} by the fast hand, and
+        says: `The position nearest to ${position} is at a distance of
+          ${number(nearest[0], 3)} by index, ${number(nearest[1], 3)} by the
+          slow hand, ${number(nearest[2], 3)} by the fast hand, and
           ${number(nearest[3], 2)} by eight hands.`,
       };
     },
@@ -361,8 +368,8 @@
     ask: `Drag the blue row, which takes the orange one along. Then drag the
       orange row alone. When does the dot product of the two rows change?`,
     note: `While both rows move, every hand turns, and yet the angle between a
-      blue hand and its orange one stays. So does the dot product, which
-      depends on the offset alone.`,
+      blue hand and its orange one stays the same. So does the dot
+      product, which depends on the offset alone.`,
     settings: {
       position: {
         ...{ label: "Position, p", start: 7, min: 0, max: 63, tone: "blue" },
@@ -388,15 +395,15 @@
 
       const half = width < 500 ? width : width / 2 - 8;
       const Y = scale([0, 96], [4, 196]);
-      const [left, right] = [66, half - 70];
+      const [left, right] = [74, half - 78];
       const framed = (p, name, x, words, tone) => [
         box(left, Y(p) - 1.5, right - left, 5, "halo"),
         box(left, Y(p) - 1.5, right - left, 5, `frame ${tone}`),
         grip(
           name,
-          box(x, Y(p) - 21, 62, 44, "room"),
-          box(x, Y(p) - 10, 62, 22, `tab ${tone}`, 'rx="5"'),
-          text(x + 31, Y(p) + 5.5, words, "middle on-tab"),
+          box(x, Y(p) - 21, 70, 44, "room"),
+          box(x, Y(p) - 10, 70, 22, `tab ${tone}`, 'rx="5"'),
+          text(x + 35, Y(p) + 5.5, words, "middle on-tab"),
         ),
       ];
       const rowAt = ({ y }) => Math.floor(Y.back(y));
@@ -414,7 +421,7 @@
               area("both", heatmap(96, left, 4, right - left, 192)),
               text((left + right) / 2, 211, "96 rows of 16", "middle soft"),
               framed(later, "later", right + 4, `p + k: ${later}`, "orange"),
-              framed(position, "both", left - 66, `p: ${position}`, "blue"),
+              framed(position, "both", left - 74, `p: ${position}`, "blue"),
             ],
           },
           {
@@ -446,10 +453,11 @@
 
   figures.alike = {
     ask: `Drag the marked position to the left and to the right. What happens to
-      the shape of its curve? Then change the number of columns.`,
-    note: `The lower curve stays as it is, and its blue part slides along: the
-      similarity of two positions depends on their offset alone. The number of
-      columns and the maximum wavelength do change its shape.`,
+      the shape of the curve? Then change the number of columns.`,
+    note: `The lower curve stays as it is, and only its blue part, the offsets
+      that lead to one of the 128 positions, slides along: the similarity of two
+      positions depends on their offset alone. The number of columns and the
+      maximum wavelength, however, change the shape of the curve.`,
     settings: {
       position: {
         ...{ label: "Marked position", start: 40, min: 0, max: 127 },
@@ -462,6 +470,9 @@
       const frequencies = angularFrequencies(d_model, max_wavelength);
       const similar = (k) => similarity(k, frequencies);
       const product = (k) => number((d_model / 2) * similar(k), 2);
+
+      const mark = width < 500 ? "" : " to the marked position";
+      const share = `Similarity${mark}: dot product / ${d_model / 2}`;
 
       const P = scale([0, 127], [38, width - 12]);
       const U = scale([-1, 1], [176, 30]);
@@ -477,7 +488,7 @@
               area("mark", box(P.start, 0, P.end - P.start, 176, "room")),
               axes(P, U, {
                 ...{ xTicks: [0, 32, 64, 96, 127], xLabel: "Position" },
-                ...{ yTicks: [-1, 0, 1], title: "Similarity to the mark" },
+                ...{ yTicks: [-1, 0, 1], title: share },
               }),
               line(marked, U.start, marked, top, "mark"),
               curve(P, U, range(128), to, "curve blue"),
@@ -501,7 +512,7 @@
           mark: ({ x }) => ({ position: clamp(0, Math.round(P.back(x)), 127) }),
         },
         says: `The dot product of a row with itself is ${product(0)}, with the
-          next row ${product(1)}, with the row ten positions away
+          next row ${product(1)}, and with the row ten positions away
           ${product(10)}.`,
       };
     },
@@ -512,10 +523,10 @@
   figures.rotary = {
     ask: `Drag the query, then the key. Then drag the bar between them, which
       moves both. When do the scores change?`,
-    note: `The bar turns both arrows by the same angle, so the angle between them
-      and all scores stay: they depend on the distance alone. With fewer rotated
-      columns the curve rises, because a pair that does not turn scores the
-      same at any distance.`,
+    note: `The bar turns both hands by the same angle, so the angle between them
+      stays the same, and so do all scores, which depend on the distance alone.
+      With only 16 rotated columns the blue curve lies higher, because a pair
+      that does not turn scores the same at any distance.`,
     settings: {
       query: {
         ...{ label: "Position of the query", start: 20, min: 0, max: 63 },
@@ -562,7 +573,8 @@
         const moved = drag.from + turned(dial, drag) / w;
         return { [name]: clamp(0, Math.round(moved), 63) };
       };
-      const title = w ? `a turn in ${brief(TURN / w)}` : "does not turn";
+      const unit = width < 500 ? "" : " positions";
+      const title = w ? `a turn in ${brief(TURN / w)}${unit}` : "does not turn";
 
       const two = width - one - 8;
       const D = scale([0, 63], [34, two - 12]);
@@ -642,13 +654,13 @@
   const REMEDIES = ["none", "interpolation", "NTK-aware", "by parts"];
 
   figures.unseen = {
-    ask: `Drag the end of the text beyond the end of training. Which pair comes
-      to angles that it has not met in training? Then try the three remedies.`,
+    ask: `Drag the end of the text, then the end of training. Which pairs reach
+      angles that they have not met in training? Then try the three remedies.`,
     note: `A pair that makes a full turn in training meets every angle. Of the
-      pairs that do not, the fastest goes farthest into angles that are new to
-      it. Interpolation slows every pair, so that pair 0 turns less from one
-      position to the next. By parts slows only the pairs without a full
-      turn.`,
+      other pairs, the fastest turns most from one position to the next, and so
+      runs into new angles most quickly. Interpolation slows every pair, even
+      pair 0. NTK-aware slowing affects the slow pairs most, and pair 0 not at
+      all. Slowing by parts affects only the pairs without a full turn.`,
     settings: {
       trained: {
         ...{ label: "Length in training", start: 20, min: 4, max: 64 },
@@ -715,6 +727,7 @@
           ),
         ];
       });
+      const named = new Intl.ListFormat("en").format(fresh.map(String));
       const plural = fresh.length > 1 ? "pairs" : "pair";
       return {
         pictures: [
@@ -735,13 +748,13 @@
         },
         says: [
           fresh.length
-            ? `The text brings new angles to ${plural} ${fresh.join(", ")}.`
+            ? `The text brings new angles to ${plural} ${named}.`
             : "The text brings no pair a new angle.",
           fastest < 0
             ? "Every pair makes a full turn in training."
             : `Pair ${fastest} is the fastest without a full turn in training.`,
-          `From one position to the next (the line on its dial), pair 0 turns by
-            ${number(after[0], 2)} radians.`,
+          `Each position turns pair 0 by ${number(after[0], 2)} radians, as its
+            thin line shows.`,
         ].join(" "),
       };
     },

@@ -255,6 +255,24 @@ def test_no_frequency_keeps_a_hundred_tips_a_tenth_apart():
         assert chords.min() < 0.1
 
 
+def test_fewer_rotated_columns_raise_the_scores():
+    """What `rotary` says after the first move."""
+    distances = np.arange(1, 64)
+    for n in 10 ** np.arange(2, 6.01, 0.25):
+        few, many = (
+            np.cos(np.outer(distances, angular_frequencies(width, n)))
+            for width in (16, 64)
+        )
+        assert ((few.sum(axis=1) + 24) / 32 > many.mean(axis=1)).all()
+
+
+def test_the_third_hand_tells_the_halves_apart():
+    """What `hands` says after the first move."""
+    sines = position_encoding(64, 16)[:, 4]
+    assert (sines[1:32] > 0).all()
+    assert (sines[32:63] < 0).all()
+
+
 def test_pair_shows_dot_products(page):
     rows = position_encoding(96, 16)
     for position, offset in [(0, 0), (7, 3), (63, 32), (40, 12)]:
