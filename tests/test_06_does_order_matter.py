@@ -55,6 +55,29 @@ def test_without_positions_half_is_right_whatever_the_weights(names, seed):
     assert names["order_effect"](model) < 1e-3
 
 
+def test_equal_scores_count_as_wrong(names):
+    tied = names["build_model"]("none")
+    tied.layers[-1].set_weights([np.zeros((32, 16)), np.zeros(16)])
+    assert names["accuracy"](tied) == 0
+
+
+@pytest.mark.parametrize("pool", ["mean", "sum", "max", "last word"])
+def test_what_is_read_at_the_end_may_not_depend_on_the_order(names, pool):
+    keras = names["keras"]
+    ids = keras.Input([5], dtype="int64")
+    words = names["embed"](ids, "none", 32**0.5, 0.05)
+    x = names["transformer_block"](words, causal=False)
+    pooled = {
+        "mean": lambda: keras.ops.mean(x, axis=1),
+        "sum": lambda: keras.ops.sum(x, axis=1),
+        "max": lambda: keras.ops.max(x, axis=1),
+        "last word": lambda: x[:, -1],
+    }[pool]()
+    model = keras.Model(ids, keras.layers.Dense(16)(pooled))
+    effect = names["order_effect"](with_random_weights(model, 30))
+    assert (effect > 1e-2) == (pool == "last word")
+
+
 def test_rows_1_and_4_and_the_same_swapped_add_up_to_one(names):
     """So a mean over random rows would be one half for any weights."""
     model = with_random_weights(names["build_model"]("learned"), 40)
