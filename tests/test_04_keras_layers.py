@@ -97,6 +97,7 @@ CONFIGS = {
     "Not yet. Hint: Read each from": [
         lambda layer: {"sequence_length": 7, "vocab_size": 12, "output_dim": 8}
     ],
+    "Not yet. Hint: A dictionary": [lambda layer: [*sizes_of(layer).values()]],
     "Not yet. Nothing was returned": [lambda layer: None],
     "Not yet. Your code raised AttributeError": [only_of_numpy],
     "Not answered": [half_done],
