@@ -54,7 +54,7 @@ class Readers(keras.Model):
     """Readers of letters, side by side; these have no positions.
 
     A reader is one transformer block: causal attention, then two dense
-    layers. Only the marker has to answer, so only the marker asks. Each
+    layers. Only the marker has to answer, so only the marker has a query. Each
     reader has weights of its own, on the first axis of every weight.
 
     Args:
