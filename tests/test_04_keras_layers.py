@@ -1,5 +1,6 @@
 """Notebook 04: its drafts, its exercises, and the layer they end in."""
 
+import keras
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -162,6 +163,17 @@ def test_padding_changes_no_score_of_the_whole_recipe(notebook_names):
     model, ids = notebook_names["build_model"](), notebook_names["new_ids"]
     padded = np.pad(ids, ((0, 0), (0, 20)))
     np.testing.assert_allclose(model(padded), model(ids), rtol=0, atol=1e-4)
+
+
+def test_registering_alone_saves_sizes_of_python_but_not_of_numpy(
+    notebook_names,
+):
+    own, saved = notebook_names["OwnTables"], notebook_names["survives_saving"]
+    register = keras.saving.register_keras_serializable(package="alone")
+    registered = register(type("Registered", (own,), {}))
+    assert saved(registered)
+    with pytest.raises(NotImplementedError, match="get_config"):
+        saved(lambda *sizes: registered(*map(np.int64, sizes)))
 
 
 @pytest.mark.slow
