@@ -116,6 +116,8 @@ def test_exercises_reply_to_what_people_write(names):
         (1, [22], "Count pairs"),
         (2, [lambda model: {1e4: 1, 100: 2}[model]], "Correct."),
         (2, [lambda model: 1], "Does it use the readers"),
+        (2, [lambda model: 2], "Right for 100"),
+        (2, [lambda model: {1e4: 2, 100: 3}[model]], "counted from 0"),
         (2, [lambda model: 0], "the *best* mean"),
         (2, [lambda model: {1e4: 1.0, 100: 0.95}[model]], "has that share"),
         (2, [lambda model: None], "is `return` missing"),
@@ -141,6 +143,43 @@ def test_rule_holds_for_other_seeds(names, seed):
         rule = [names["suspect"](base, width, trained) for base in bases]
         print(width, trained, bases, found)
         assert found.tolist() == rule
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_remedies_do_the_same_for_other_seeds(names, seed):
+    readers, backs = RotaryReaders([1e4] * 3, head_width=8, seed=seed), [1] * 3
+    train(readers, backs)
+    for remedy, holds_at_80 in (
+        ("interpolated", False),
+        ("ntk_aware", False),
+        ("by_parts", True),
+    ):
+        for length, holds in ((40, True), (80, holds_at_80)):
+            slower = names[remedy](readers.frequencies, length / 20)
+            found = accuracy(readers, backs, length, frequencies=slower)
+            assert (found.mean() > 0.5) == holds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(
+    ("base", "width", "trained", "pair"), [(300, 16, 20, 1), (1000, 8, 30, 0)]
+)
+def test_rule_breaks_where_another_pair_stops_low(
+    names, seed, base, width, trained, pair
+):
+    given = names | {
+        "RotaryReaders": lambda bases, **sizes: RotaryReaders(
+            bases, seed=seed, **sizes
+        )
+    }
+    culprits = run_cells(NAME, "culprits", **given)["culprits"]
+    assert culprits([base], width, trained).tolist() == [pair]
+    assert names["suspect"](base, width, trained) == pair + 1
+    # Its wave has made some whole turns and about a half.
+    turns = (trained - 1) / names["wavelengths"](base, width)[pair]
+    assert turns % 1 == pytest.approx(0.55, abs=0.1)
 
 
 @pytest.mark.slow
