@@ -1,7 +1,6 @@
 """Notebook 04: its drafts, its exercises, and the layer they end in."""
 
 import keras
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -18,42 +17,38 @@ IDS = np.array([[5, 6, 7, 2, 0], [3, 4, 2, 0, 0]])
 
 
 @pytest.fixture(scope="module")
-def notebook_names():
-    with plt.rc_context():
-        return run_up_to("04_keras_layers", "scoreboard")
+def names() -> dict:
+    return run_up_to("04_keras_layers", "scoreboard")
 
 
-def test_drafts_agree_with_the_layers(notebook_names):
-    draft = notebook_names["LearnedDraft"](5, 10, 6)
+def test_drafts_agree_with_the_layers(names):
+    draft, layer = (
+        make(5, 10, 6)
+        for make in (names["LearnedDraft"], PositionEmbeddingLayer)
+    )
     expected = draft(IDS)
-    layer = PositionEmbeddingLayer(5, 10, 6)
     layer.build(IDS.shape)
     layer.set_weights(draft.get_weights())
     np.testing.assert_array_equal(layer(IDS), expected)
-    draft = notebook_names["FixedDraft"](5, 10, 6)
-    layer = PositionEmbeddingFixedWeights(5, 10, 6)
+
+    draft, layer = (
+        make(5, 10, 6)
+        for make in (names["FixedDraft"], PositionEmbeddingFixedWeights)
+    )
     np.testing.assert_array_equal(layer(IDS), draft(IDS))
-    draft, floats = notebook_names["SineDraft"](), np.zeros((3, 7, 5))
+
+    draft, layer = names["SineDraft"](), SinePositionEncoding()
     for start in (0, 300):
-        np.testing.assert_allclose(
-            draft(floats, start_index=start),
-            SinePositionEncoding()(floats, start_index=start),
-            rtol=0,
-            atol=1e-6,
-        )
-
-
-class TooLongError(ValueError):
-    """An error of one's own, which is a ValueError all the same."""
+        rows = [
+            make(np.zeros((3, 7, 5)), start_index=start)
+            for make in (draft, layer)
+        ]
+        np.testing.assert_allclose(*rows, rtol=0, atol=1e-6)
 
 
 def refuses(length, longest):
     if length and length > longest:
-        raise TooLongError(f"{length} is over sequence_length, {longest}")
-
-
-def knows_5(length, longest):
-    refuses(length, 5)
+        raise ValueError(f"{length} is over sequence_length, {longest}")
 
 
 def forgets_none(length, longest):
@@ -69,106 +64,65 @@ def sizes_of(layer):
     return {size: int(getattr(layer, size)) for size in sizes}
 
 
+def as_they_are(layer):
+    return {size: getattr(layer, size) for size in sizes_of(layer)}
+
+
 def only_of_numpy(layer):
     return {size: getattr(layer, size).item() for size in sizes_of(layer)}
 
 
-def half_done(layer):
-    return {"sequence_length": int(layer.sequence_length), "vocab_size": ...}
+REPLIES = [
+    (1, [refuses], "Correct."),
+    (1, [lambda length, longest: None], "Hint: Raise the error"),
+    (1, [lambda length, _: refuses(length, 5)], "Hint: Raise ValueError if"),
+    (1, [forgets_none, asserts], "Not yet. Your code raised"),
+    (2, [lambda ids: ids != 0, lambda i: ops.cast(i, "bool")], "Correct."),
+    (2, [lambda ids: ids == 0], "Hint: Turned round"),
+    (2, [lambda ids: ids > 1], "Hint: An unknown word"),
+    (2, [lambda i: tf.not_equal(i, 0), ops.sign], "Hint: True and False"),
+    (2, [lambda ids: (ids != 0)[..., None], ops.ones_like], "Not yet. "),
+    (2, [lambda ids: ids is not None], "Hint: Compare the whole tensor"),
+    (3, [sizes_of], "Correct."),
+    (3, [as_they_are], "Hint: Some are NumPy's"),
+    (3, [lambda layer: {"sequence_length": 7}], "Hint: Read each from"),
+    (3, [lambda layer: [*sizes_of(layer).values()]], "Hint: A dictionary"),
+    (3, [lambda layer: None], "Nothing was returned"),
+    (3, [only_of_numpy], "Your code raised AttributeError"),
+    (3, [lambda layer: sizes_of(layer) | {"vocab_size": ...}], "Not answered"),
+]
 
 
-LENGTHS = {
-    "Correct.": [refuses],
-    "Not yet. Hint: Raise the error": [lambda length, longest: None],
-    "Not yet. Hint: Raise ValueError if": [knows_5],
-    "Not yet. Your code raised": [forgets_none, asserts],
-}
-MASKS = {
-    "Correct.": [lambda ids: ids != 0, lambda ids: ops.cast(ids, "bool")],
-    "Not yet. Hint: Turned round": [lambda ids: ids == 0],
-    "Not yet. Hint: An unknown word": [lambda ids: ids > 1],
-    "Not yet. Hint: True and False": [lambda i: tf.not_equal(i, 0), ops.sign],
-    "Not yet. ": [lambda ids: (ids != 0)[..., None], ops.ones_like],
-}
-CONFIGS = {
-    "Correct.": [sizes_of],
-    "Not yet. Hint: Some are NumPy's": [
-        lambda layer: {size: getattr(layer, size) for size in sizes_of(layer)}
-    ],
-    "Not yet. Hint: Read each from": [
-        lambda layer: {"sequence_length": 7, "vocab_size": 12, "output_dim": 8}
-    ],
-    "Not yet. Hint: A dictionary": [lambda layer: [*sizes_of(layer).values()]],
-    "Not yet. Nothing was returned": [lambda layer: None],
-    "Not yet. Your code raised AttributeError": [only_of_numpy],
-    "Not answered": [half_done],
-}
-
-
-@pytest.mark.parametrize(
-    ("number", "answers"), [(1, LENGTHS), (2, MASKS), (3, CONFIGS)]
-)
-def test_checks_take_every_right_form_and_no_other(
-    notebook_names, number, answers
-):
-    for begin, functions in answers.items():
-        assert_replies(notebook_names[f"check_{number}"], functions, begin)
+@pytest.mark.parametrize(("number", "answers", "reply"), REPLIES)
+def test_exercises_reply_to_what_people_write(names, number, answers, reply):
+    assert_replies(names[f"check_{number}"], answers, reply)
 
 
 ANSWERS = {
-    "answer_1": (refuses, "longer"),
-    "answer_2": (lambda ids: ids != 0, "mask"),
-    "answer_3": (sizes_of, "saved"),
+    "longer": ("answer_1", refuses),
+    "mask": ("answer_2", lambda ids: ids != 0),
+    "saved": ("answer_3", sizes_of),
 }
 
 
 @pytest.mark.parametrize("left_open", [None, *ANSWERS])
-def test_each_open_answer_costs_yours_one_test_and_none_is_left(
-    notebook_names, monkeypatch, left_open
-):
-    for name, (answer, _) in ANSWERS.items():
-        if name != left_open:
-            monkeypatch.setitem(notebook_names, name, answer)
-    passes, yours = notebook_names["passes"], notebook_names["Yours"]
-    tests = notebook_names["TESTS"].items()
-    failed = [name for name, test in tests if not passes(test, yours)]
-    assert failed == ([ANSWERS[left_open][1]] if left_open else [])
+def test_each_answer_mends_a_test_of_yours(names, monkeypatch, left_open):
+    for test, (name, answer) in ANSWERS.items():
+        if test != left_open:
+            monkeypatch.setitem(names, name, answer)
+    tests, passes, yours = (names[x] for x in ("TESTS", "passes", "Yours"))
+    failed = [name for name in tests if not passes(tests[name], yours)]
+    assert failed == ([left_open] if left_open else [])
 
 
-def test_a_reader_with_three_answers_has_built_the_finished_layer(
-    notebook_names, monkeypatch
-):
-    for name, (answer, _) in ANSWERS.items():
-        monkeypatch.setitem(notebook_names, name, answer)
-    yours = notebook_names["Yours"](5, 10, 6)
-    expected = yours(IDS)
-    layer = PositionEmbeddingFixedWeights(
-        5, 10, 6, mask_zero=True, learned_words=True
-    )
-    layer.build(IDS.shape)
-    layer.word_table.assign(yours.word_table)
-    np.testing.assert_array_equal(layer(IDS), expected)
-
-
-def test_yours_refuses_a_second_text_too(notebook_names, monkeypatch):
-    """A table of one row, which would be added to every position."""
-    monkeypatch.setitem(notebook_names, "answer_1", refuses)
-    yours = notebook_names["Yours"](1, 10, 6)
-    yours(IDS[:, :1])
-    with pytest.raises(ValueError, match="sequence_length"):
-        yours(IDS)
-
-
-def test_padding_changes_no_score_of_the_whole_recipe(notebook_names):
-    model, ids = notebook_names["build_model"](), notebook_names["new_ids"]
+def test_padding_changes_no_score_of_the_whole_recipe(names):
+    model, ids = names["build_model"](), names["new_ids"]
     padded = np.pad(ids, ((0, 0), (0, 20)))
     np.testing.assert_allclose(model(padded), model(ids), rtol=0, atol=1e-4)
 
 
-def test_registering_alone_saves_sizes_of_python_but_not_of_numpy(
-    notebook_names,
-):
-    own, saved = notebook_names["OwnTables"], notebook_names["survives_saving"]
+def test_registering_alone_saves_sizes_of_python_but_not_of_numpy(names):
+    own, saved = names["OwnTables"], names["survives_saving"]
     register = keras.saving.register_keras_serializable(package="alone")
     registered = register(type("Registered", (own,), {}))
     assert saved(registered)
@@ -178,10 +132,9 @@ def test_registering_alone_saves_sizes_of_python_but_not_of_numpy(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1, 6))
-def test_the_model_learns_sooner_with_the_factor(notebook_names, seed):
-    train = notebook_names["train"]
+def test_the_model_learns_sooner_with_the_factor(names, seed):
+    train = names["train"]
     (_, with_factor), (_, without) = train(32**0.5, seed), train(1, seed)
     print(f"\nseed {seed}: {with_factor.round(2)} {without.round(2)}")
-    assert with_factor[-1] > 0.95
-    assert without[-1] > 0.95
+    assert min(with_factor[-1], without[-1]) > 0.95
     assert np.argmax(without > 0.9) > np.argmax(with_factor > 0.9)

@@ -1,27 +1,21 @@
 """What notebook 05 claims of its phrases and sums, beyond what it prints."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from conftest import assert_replies, run_up_to
 
-NAME = "05_phrase_demo"
-
 
 @pytest.fixture(scope="module")
-def names():
-    with plt.rc_context():
-        return run_up_to(NAME, "nav-end")
+def names() -> dict:
+    return run_up_to("05_phrase_demo", "nav-end")
 
 
 def test_words_and_positions_collide_below_the_length_only(names):
     """Word 25 at position 3 has no partner: no position has number 25."""
-    every = np.repeat(np.arange(200)[:, np.newaxis], 20, axis=1)
-    sums = names["fixed"](every).numpy()
+    sums = names["fixed"](np.tile(np.arange(200)[:, np.newaxis], 20)).numpy()
     for word, position in ((3, 7), (0, 19), (19, 18)):
         assert np.array_equal(sums[word, position], sums[position, word])
-    flat = sums.reshape(-1, 50)
-    assert len(np.unique(flat, axis=0)) == 200 * 20 - 190
+    assert len(np.unique(sums.reshape(-1, 50), axis=0)) == 200 * 20 - 190
 
 
 def test_the_layer_refuses_phrases_that_nothing_cut_off(names):
@@ -32,18 +26,11 @@ def test_the_layer_refuses_phrases_that_nothing_cut_off(names):
         names["fixed"](vectorize(phrases))
 
 
-def test_nearest_is_the_row_at_the_smallest_distance(names):
-    rng = np.random.default_rng(5)  # rows of all lengths
-    sums, rows = rng.normal(size=(40, 6)), rng.normal(size=(30, 6))
-    apart = np.linalg.norm(sums[:, np.newaxis] - rows, axis=2)
-    assert np.array_equal(names["nearest"](sums, rows), apart.argmin(axis=1))
-
-
 @pytest.mark.parametrize("seed", range(1, 6))
 def test_pairs_come_back_where_single_guesses_fail(names, seed):
     pair_share = names["pair_share"]
     assert pair_share(8, seed=seed) == 1
-    assert 2000 * (1 - pair_share(8, noise=0.1, seed=seed)) <= 10
+    assert pair_share(8, noise=0.1, seed=seed) >= 0.995
     assert pair_share(8, noise=0.1, shrink=1 / 25, seed=seed) < 0.15
     assert 0.6 < pair_share(64, noise=0.1, shrink=1 / 25, seed=seed) < 0.8
     for width in (8, 16, 32, 128):
@@ -52,8 +39,7 @@ def test_pairs_come_back_where_single_guesses_fail(names, seed):
         )
         of_words = np.mean(names["nearest"](sums, words) == word)
         of_places = np.mean(names["nearest"](sums, table) == place)
-        assert of_words > of_places + 0.1
-        assert of_places < 0.9
+        assert of_places < min(0.9, of_words - 0.1)
 
 
 def guess_position(step):
@@ -73,7 +59,6 @@ REPLIES = [
     (1, [("a", 3), ["A", np.int64(3)]], "Correct."),
     (1, [(7, 3)], "7 is the id"),
     (1, [("to", 7)], "the pair itself"),
-    (2, [29_565], "Correct."),
     (2, [435], "How many different ones remain?"),
     (2, [29_535], "Two equal numbers"),
     (3, [guess_position("right")], "Correct."),
