@@ -10,33 +10,22 @@ NAME = "06_does_order_matter"
 
 
 @pytest.fixture(scope="module")
-def names():
+def names() -> dict:
     """What the notebook defines, before anything is trained."""
     names = run_up_to(NAME, "train") | {"learned_runs": []}
     return run_cells(NAME, "table-rows", "accuracy-with", **names)
 
 
-def test_no_held_out_pair_is_ever_seen_in_training(names):
-    def pairs(rows):
-        return {frozenset(row[1:]) for row in rows}
-
-    assert not pairs(names["known"]) & pairs(names["held_out"])
-    animals = set().union(*pairs(names["known"]))
-    assert animals == set(names["ANIMALS"])
-    assert len(animals) == 16
-
-
-def test_every_sentence_is_there_in_both_orders(names):
-    for rows in (names["known"], names["held_out"]):
-        sentences = {row[0] for row in rows}
-        assert len(sentences) == len(rows)
-        for sentence in sentences:
-            the, first, verb, the_too, second = sentence.split()
-            assert the == the_too == "the"
-            assert f"the {second} {verb} the {first}" in sentences
-
-
-def test_doer_stands_first_and_no_word_is_unknown(names):
+def test_held_out_pairs_are_new_and_stand_there_in_both_orders(names):
+    known, held_out = (
+        {(doer, other) for _, doer, other in rows}
+        for rows in (names["known"], names["held_out"])
+    )
+    assert not known & held_out
+    assert {(b, a) for a, b in known | held_out} == known | held_out
+    assert {animal for pair in known for animal in pair} == set(
+        names["ANIMALS"]
+    )
     for sentence, doer, other in names["known"] + names["held_out"]:
         assert sentence.split()[1::3] == [doer, other]
     assert names["test_ids"].min() >= 2  # 0 is padding, 1 is unknown
@@ -48,7 +37,7 @@ def with_random_weights(model, seed):
     return model
 
 
-@pytest.mark.parametrize("seed", range(20, 25))
+@pytest.mark.parametrize("seed", range(20, 23))
 def test_without_positions_half_is_right_whatever_the_weights(names, seed):
     model = with_random_weights(names["build_model"]("none"), seed)
     assert names["accuracy"](model) == pytest.approx(0.5, abs=0.01)
@@ -136,44 +125,19 @@ def zeros_by_weights(names):
     return experiment
 
 
-def zeros_with_an_alias(names):
-    """What is put back is no copy, but the changed table."""
-
-    def experiment(model, positions):
-        old = table = model.get_layer("tables").position_table
-        new = names["position_rows"](model)
-        new[positions] = 0
-        table.assign(new)
-        result = names["accuracy"](model)
-        table.assign(old)
-        return result
-
-    return experiment
-
-
-def test_experiment_of_exercise_1_is_judged(names):
+def test_exercise_1_replies_to_what_people_write(names):
     parts = ("check-1-parts", "judge-1", "check-1")
     cells = run_cells(NAME, *parts, **names)
     for answer, reply in (
-        (zeros_at(names), "Correct."),
         (zeros_by_weights(names), "Correct."),
+        (zeros_at(names), "Correct."),
         (zeros_at(names, put_back=False), "The zeros are still there."),
-        (zeros_with_an_alias(names), "`old = table` copies nothing"),
         (zeros_at(names, others=True), "not at the others."),
         (lambda model, positions: ..., "Not answered yet"),
         (lambda model, positions: None, "Nothing was returned"),
         (lambda model, positions: 0.5, "Which table does the model hold"),
     ):
         assert_replies(cells["check_1"], [answer], reply)
-
-
-def test_a_right_experiment_is_run_on_the_trained_models(names):
-    model = with_random_weights(names["build_model"]("learned"), 7)
-    parts = ("check-1-parts", "judge-1", "check-1")
-    given = names | {"learned_runs": [(model, [])]}
-    cells = run_cells(NAME, *parts, **given)
-    told = "zeros at [1, 4]: nearest to one half"
-    assert_replies(cells["check_1"], [zeros_at(names)], told)
 
 
 REPLIES = [
@@ -196,21 +160,22 @@ def test_exercises_reply_to_what_people_write(names, number, answers, reply):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [3, 4, 5, 6, 7])
 def test_findings_hold_for_other_seeds(names, seed):
-    train = names["train"]
+    cases = {
+        "none": ("none", {}),
+        "learned": ("learned", {}),
+        "sinusoidal": ("sinusoidal", {}),
+        "no factor": ("sinusoidal", {"factor": 1}),
+        "small start": ("sinusoidal", {"start": 0.05 / 32**0.5}),
+        "mask": ("none", {"causal": True}),
+    }
     curves = {
-        "none": train("none", seed)[1],
-        "learned": train("learned", seed)[1],
-        "sinusoidal": train("sinusoidal", seed)[1],
-        "no factor": train("sinusoidal", seed, factor=1)[1],
-        "small start": train("sinusoidal", seed, start=0.05 / 32**0.5)[1],
-        "mask": train("none", seed, causal=True)[1],
+        name: np.array(names["train"](positions, seed, **settings)[1])
+        for name, (positions, settings) in cases.items()
     }
     print(curves)
     assert np.allclose(curves.pop("none"), 0.5, atol=0.01)
-    needed = {}
-    for name, curve in curves.items():
-        assert curve[-1] > 0.95
-        needed[name] = np.argmax(np.array(curve) > 0.9)
+    assert min(curve[-1] for curve in curves.values()) > 0.95
+    needed = {name: np.argmax(curve > 0.9) for name, curve in curves.items()}
     assert needed["sinusoidal"] < needed["no factor"]
     assert needed["small start"] < needed["no factor"]
     assert curves["mask"][0] > 0.8
