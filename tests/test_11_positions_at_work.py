@@ -17,7 +17,7 @@ models cache attention run whole invariant decode dropping reveal-dropped
 check-2 solution-2 axes places padded chunks reveal-gap leak inferred
 reveal-inferred port check-1 check-3 check-4 check-5 trial more-checks
 suspects-1 reveal-checks bfloat16 reveal-rounded
-""".split()
+"""
 
 
 def built(seed=1, head_dim=8):
@@ -26,7 +26,7 @@ def built(seed=1, head_dim=8):
         names = run_cells(NOTEBOOK, "setup", "words", "weights")
         names |= {"head_dim": head_dim, "d_model": 2 * head_dim}
         names["rng"] = np.random.default_rng(seed)
-        return run_cells(NOTEBOOK, *CELLS, **names)
+        return run_cells(NOTEBOOK, *CELLS.split(), **names)
 
 
 @pytest.fixture(scope="module")
@@ -226,7 +226,7 @@ REPLIES = [
     (5, lambda weight: weight, "No column has moved"),
     (5, lambda weight: weight[:, EVEN_FIRST], "Each head by itself"),
     (5, lambda weight: weight[BY_HEAD], "You moved rows."),
-    (5, lambda weight: weight[:, :8], "Hint: Head 0 has columns"),
+    (5, lambda weight: weight[:, :8], "Hint: Head 0 has"),
 ]
 
 
