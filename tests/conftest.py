@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 from series import listing
 from series.cells import tags
+from series.commands import CommandError
 
 # The same examples each time, and no stopwatch: a busy machine is no bug.
 settings.register_profile("series", deadline=None, derandomize=True)
@@ -20,6 +21,7 @@ settings.load_profile("series")
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 NOTEBOOKS = [each.path for each in listing.NOTEBOOKS]
+ALONE = ["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"]
 
 
 @pytest.fixture(scope="session")
@@ -76,11 +78,11 @@ def assert_replies(check: Callable, answers: Iterable, words: str) -> None:
 def browser() -> Iterator:
     """The system's browser; the tests that want one skip without it.
 
-    It is closed with the module: its event loop would disturb those of the
-    notebooks.
+    It reaches this machine only. It is closed with the module: its event
+    loop would disturb those of the notebooks.
     """
     try:
-        with handouts.open_browser() as opened:
+        with handouts.open_browser(options=ALONE) as opened:
             yield opened
-    except handouts.HandoutError as error:
+    except CommandError as error:
         pytest.skip(str(error))

@@ -6,7 +6,6 @@ mouse, touch and keys. Pages and JupyterLab are opened by `-m slow`.
 
 import ast
 import itertools
-import json
 import re
 import shutil
 
@@ -15,12 +14,12 @@ import nbformat
 import numpy as np
 import pytest
 from conftest import NOTEBOOKS
+from lab import jupyterlab, run_all
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from small_series import picture
 from store_notebooks import KERNEL
-from test_browser import address, open_notebook, run_all, start_server, stop
 from test_handouts import violations
 
 import posenc_helpers
@@ -468,23 +467,11 @@ def choose_theme(page, name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("windowing", ["none", "defer", "full"])
 def test_it_plays_in_jupyterlab(browser, tmp_path, windowing):
-    folder = tmp_path / "notebooks"
-    folder.mkdir()
-    settings = tmp_path / "settings/@jupyterlab/notebook-extension"
-    settings.mkdir(parents=True)
-    (settings / "tracker.jupyterlab-settings").write_text(
-        json.dumps({"windowingMode": windowing})
-    )
-    server = start_server(tmp_path, folder)
-    try:
-        lab = (address(tmp_path, server), folder)
-        plays_in_jupyterlab(browser, lab)
-    finally:
-        stop(server)
+    with jupyterlab(browser, tmp_path, windowing) as open_notebook:
+        plays_in_jupyterlab(open_notebook(to_run(["hands"]), "figures"))
 
 
-def plays_in_jupyterlab(browser, lab) -> None:
-    page = open_notebook(browser, lab, to_run(["hands"]), "figures")
+def plays_in_jupyterlab(page) -> None:
     errors = []
     page.on("pageerror", lambda error: errors.append(error))
     # Nobody has run it yet, so it is not trusted: the picture stands.

@@ -34,31 +34,22 @@ def store(*paths):
     return subprocess.run(command, capture_output=True, text=True)
 
 
-def dying_notebook() -> bytes:
-    cell = new_code_cell("import os; os._exit(1)", id="dies")
+def one_cell(source: str) -> bytes:
+    cell = new_code_cell(source, id="one")
     return nbformat.writes(new_notebook(cells=[cell])).encode()
 
 
-@pytest.fixture(scope="module")
-def stored(tmp_path_factory):
-    """Two notebooks after one command: an untidy one, and one that stops."""
-    folder = tmp_path_factory.mktemp("notebooks")
+def test_what_an_editor_left_is_corrected_once(tmp_path):
     untidy = new_notebook(cells=UNTIDY)
     untidy.metadata = {"language_info": {"name": "python"}}
     text = json.loads(nbformat.writes(untidy))
     del text["cells"][3]["id"]
     text["cells"][4]["id"] = text["cells"][5]["id"]
-    (folder / "untidy.ipynb").write_text(json.dumps(text))
-    stops = new_notebook(cells=[new_code_cell("1 / 0")])
-    nbformat.write(stops, folder / "stops.ipynb")
-    before = (folder / "stops.ipynb").read_bytes()
-    done = store(folder / "stops.ipynb", folder / "untidy.ipynb")
-    return folder, before, done
+    path = tmp_path / "untidy.ipynb"
+    path.write_text(json.dumps(text))
+    done = store(path)
 
-
-def test_what_an_editor_left_is_corrected(stored):
-    folder, _, done = stored
-    notebook = nbformat.read(folder / "untidy.ipynb", as_version=4)
+    notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
     assert set(notebook.metadata) == {"kernelspec"}
     task, check, answer, solution, progress, module = notebook.cells
@@ -77,22 +68,9 @@ def test_what_an_editor_left_is_corrected(stored):
     assert "corrected ids: exercise-1, check-1, answer-1" in done.stdout
     assert "corrected formatting: solution-1" in done.stdout
 
-
-def test_a_notebook_that_stops_is_left_as_it_was(stored):
-    folder, before, done = stored
-    assert done.returncode == 1
-    assert "ZeroDivisionError" in done.stdout
-    assert (folder / "stops.ipynb").read_bytes() == before
-
-
-def test_a_second_time_there_is_nothing_to_mend(stored):
-    folder, _, _ = stored
-    done = store(folder / "untidy.ipynb")
-    assert done.returncode == 0
-    assert done.stdout.split("\n")[:-1] == [
-        "untidy.ipynb",
-        "  changed outputs: none",
-    ]
+    again = store(path)
+    assert again.returncode == 0
+    assert again.stdout == "untidy.ipynb\n  changed outputs: none\n"
 
 
 @pytest.mark.parametrize(
@@ -102,9 +80,10 @@ def test_a_second_time_there_is_nothing_to_mend(stored):
         (b"{}", "is no notebook"),
         (b"not json", "is no notebook"),
         (b"\xff\xfe", "is no notebook"),
-        (dying_notebook(), "Kernel died"),
+        (one_cell("1 / 0"), "ZeroDivisionError"),
+        (one_cell("import os; os._exit(1)"), "Kernel died"),
     ],
-    ids=["missing", "empty", "no JSON", "no text", "dying"],
+    ids=["missing", "empty", "no JSON", "no text", "error", "dying"],
 )
 def test_what_cannot_be_stored_is_named_and_left_alone(
     content, said, tmp_path

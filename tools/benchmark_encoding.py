@@ -6,7 +6,6 @@ interleaved, except that tensor2tensor's formula concatenates sines and
 cosines, as its code does.
 """
 
-import argparse
 import os
 import time
 import tracemalloc
@@ -17,6 +16,7 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "1"
 import numpy as np
 import tensorflow as tf
 from keras import ops
+from series.commands import parser
 
 from posenc_helpers import position_encoding
 
@@ -147,10 +147,7 @@ def precision(position=1_000_000, d_model=1_024):
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    ).parse_args()
+    parser(__doc__).parse_args()
     large_table()
     memory()
     small_table()

@@ -11,7 +11,6 @@ formula. A graph computes them once, when it is traced, and must be at least
 twice as fast, unless the text is so short that only the call itself counts.
 """
 
-import argparse
 import os
 from functools import partial
 from statistics import median
@@ -24,6 +23,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 from keras import ops
+from series.commands import parser
 
 from posenc_helpers import position_encoding
 from posenc_layers import (
@@ -142,8 +142,5 @@ def print_ratios() -> None:
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    ).parse_args()
+    parser(__doc__).parse_args()
     print_ratios()

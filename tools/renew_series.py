@@ -4,13 +4,13 @@ These are README.md and workshop/README.md with their tables, and each notebook
 with its title, its minutes, and the links to its neighbors.
 """
 
-import argparse
 import re
 from copy import deepcopy
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
+from series import commands
 from series.listing import (
     LIST,
     NOTEBOOKS,
@@ -49,7 +49,9 @@ def with_table(path: Path, table: str) -> str:
     """A page with its table replaced."""
     text = path.read_text(encoding="utf-8")
     if not TABLE.search(text):
-        raise SystemExit(f"{path}: no <!--notebooks--> and <!--end-->")
+        raise commands.CommandError(
+            f"{path}: no <!--notebooks--> and <!--end-->"
+        )
     return TABLE.sub(lambda _: table, text)
 
 
@@ -77,10 +79,7 @@ def renew_minutes() -> None:
 
 def main() -> None:
     """Do what the command line asks for."""
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = commands.parser(__doc__)
     parser.add_argument(
         "--minutes",
         action="store_true",
@@ -105,4 +104,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    commands.run(main)

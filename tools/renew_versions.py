@@ -6,13 +6,14 @@ the head of web/build.py. JupyterLite, its kernel and Pyodide are pinned
 together and stay: their checksums are in web/pyodide.json.
 """
 
-import argparse
 import datetime
 import os
 import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+
+from series import commands
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCK, BUILD = "requirements.txt", ROOT / "web/build.py"
@@ -26,18 +27,15 @@ def compiled(*arguments: str, given: str | None = None) -> str:
     """Ask uv for versions that fit together; return what it prints."""
     command = [os.environ.get("UV", "uv"), "pip", "compile", "--quiet"]
     command += ["--no-header", "--universal", "--python-version", "3.11"]
-    try:
-        done = subprocess.run(
-            [*command, *arguments],
-            input=given,
-            capture_output=True,
-            text=True,
-            cwd=ROOT,
-        )
-    except OSError as error:
-        raise SystemExit(f"error: cannot run uv: {error}") from error
+    done = subprocess.run(
+        [*command, *arguments],
+        input=given,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
     if done.returncode:
-        raise SystemExit(f"error: {done.stderr}")
+        raise commands.CommandError(done.stderr)
     return done.stdout
 
 
@@ -72,10 +70,7 @@ def renew_web(everything: bool, packages: Sequence[str]) -> None:
 
 def main() -> None:
     """Renew what the command line names."""
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = commands.parser(__doc__)
     parser.add_argument(
         "packages", nargs="*", metavar="PACKAGE", help="renew these alone"
     )
@@ -93,4 +88,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    commands.run(main)

@@ -6,7 +6,6 @@ outputs changed are named, for you to look at. A notebook that stops at an
 error is left as it was.
 """
 
-import argparse
 import json
 import re
 import subprocess
@@ -21,8 +20,9 @@ from nbclient.exceptions import (
     DeadKernelError,
 )
 from nbformat import NotebookNode
+from series import commands
 from series.cells import FOLDED, IGNORED, tags
-from series.chapters import NOT_A_NOTEBOOK, no_notebook
+from series.chapters import as_a_notebook
 from series.listing import NOTEBOOKS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -158,16 +158,13 @@ def read(path: Path) -> tuple[NotebookNode, dict[str, list[str]]]:
     """Read a notebook and correct it; also return what was corrected, where.
 
     Raises:
-        SystemExit: If the file cannot be read, or is no notebook.
+        CommandError: If the file is no notebook.
+        OSError: If it cannot be read.
     """
-    try:
+    with as_a_notebook(path):
         notebook = nbformat.v4.reads(path.read_text(encoding="utf-8"))
         mended = mend(notebook)
         nbformat.validate(notebook)
-    except OSError as error:
-        raise SystemExit(f"{path}: {error.strerror}") from error
-    except NOT_A_NOTEBOOK as error:
-        raise SystemExit(no_notebook(path, error)) from error
     return notebook, mended
 
 
@@ -193,10 +190,7 @@ def store(path: Path) -> bool:
 
 def main() -> None:
     """Store the notebooks that the command line names."""
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = commands.parser(__doc__)
     parser.add_argument(
         "paths",
         nargs="*",
@@ -213,4 +207,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    commands.run(main)

@@ -30,7 +30,6 @@ python3 -m http.server -d site
 import argparse
 import re
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 
@@ -40,11 +39,11 @@ from copies import (
     write_for_browser,
     write_for_colab,
 )
-from lite import EditionError, build_lite, fetch, prepare
+from lite import build_lite, fetch, prepare
 from pages import Edition, write_sources
-from series.chapters import NotebookError
+from series import commands
 from series.listing import NOTEBOOKS
-from site_folder import FolderError, check_folder, replace_folder
+from site_folder import check_folder, replace_folder
 
 WEB = Path(__file__).resolve().parent
 PROJECT = WEB.parent
@@ -94,7 +93,7 @@ def build_pages(edition: Edition, address: str, out: Path) -> None:
         *("-A", f"address={address}"),
     ]
     if sphinx([*options, str(CACHE / "source"), str(out)]):
-        raise EditionError("the pages cannot be built; see above")
+        raise commands.CommandError("the pages cannot be built; see above")
     shutil.rmtree(out / "_sources", ignore_errors=True)
     for path in [out / ".buildinfo", *out.rglob("*.map")]:
         path.unlink()
@@ -124,10 +123,7 @@ def site_address(text: str) -> str:
 
 def main() -> None:
     """Build what the command line asks for."""
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = commands.parser(__doc__)
     parser.add_argument(
         "--output",
         type=Path,
@@ -161,7 +157,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except (EditionError, FolderError, NotebookError, OSError) as error:
-        sys.exit(f"web: {error}")
+    commands.run(main)

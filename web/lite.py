@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from copies import PROJECT, sources_of
+from series.commands import CommandError
 
 WEB = Path(__file__).resolve().parent
 PINS = json.loads((WEB / "pyodide.json").read_text("utf-8"))
@@ -23,10 +24,6 @@ LATER = {"mpmath", "posenc-review"}  # loaded when a cell imports them
 KERNEL = "@jupyterlite/pyodide-kernel-extension"
 ALL_FILES = PINS["core"] | PINS["wheels"] | PINS["registry"]
 EXTENSIONS = Path(sys.prefix) / "share/jupyter/labextensions"
-
-
-class EditionError(Exception):
-    """A message for whoever ran the command."""
 
 
 # Pyodide, and the wheels that go with it.
@@ -41,7 +38,7 @@ def fetch(folder: Path, source: str | None) -> None:
             Without one, the registry's package that carries it.
 
     Raises:
-        EditionError: If a file cannot be had, or its checksum differs.
+        CommandError: If a file cannot be had, or its checksum differs.
     """
     folder.mkdir(parents=True, exist_ok=True)
     absent = [name for name in ALL_FILES if not (folder / name).exists()]
@@ -57,7 +54,7 @@ def fetch(folder: Path, source: str | None) -> None:
     for name, wanted in ALL_FILES.items():
         if sha256(folder / name) != wanted:
             (folder / name).unlink()
-            raise EditionError(
+            raise CommandError(
                 f"{name} is not what web/pyodide.json names: its checksum"
                 " differs. It was removed; the next build fetches it again."
             )
@@ -86,7 +83,7 @@ def _from_source(names: Sequence[str], folder: Path, source: str) -> None:
             with urllib.request.urlopen(address, timeout=60) as answer:
                 (folder / name).write_bytes(answer.read())
         except OSError as error:
-            raise EditionError(f"cannot fetch {address}: {error}") from error
+            raise CommandError(f"cannot fetch {address}: {error}") from error
 
 
 def _pip(wanted: Sequence[str], folder: Path, python: str = "3.14") -> None:
@@ -96,7 +93,7 @@ def _pip(wanted: Sequence[str], folder: Path, python: str = "3.14") -> None:
         [*command, "--dest", folder, *wanted], capture_output=True, text=True
     )
     if done.returncode:
-        raise EditionError(
+        raise CommandError(
             f"cannot download {', '.join(wanted)}, and it is not kept from"
             f" an earlier build: {done.stderr.strip()[-500:]}"
         )
@@ -184,7 +181,7 @@ def _compile(folder: Path) -> None:
         text=True,
     )
     if done.returncode:
-        raise EditionError(
+        raise CommandError(
             f"Pyodide cannot compile its modules: {done.stderr[-500:]}"
         )
 
@@ -241,13 +238,13 @@ def build_lite(prepared: Path, notebooks: Path, out: Path) -> None:
             text=True,
         )
     if done.returncode:
-        raise EditionError(
+        raise CommandError(
             f"JupyterLite cannot be built: {done.stderr[-500:]}"
         )
     page = out / "notebooks/index.html"
     script = '<script src="../lite.js"></script>'
     html = page.read_text("utf-8")
     if "</body>" not in html:
-        raise EditionError(f"{page} has no </body> to put a script before")
+        raise CommandError(f"{page} has no </body> to put a script before")
     page.write_text(html.replace("</body>", f"{script}</body>"), "utf-8")
     shutil.copy(WEB / "static/lite.js", out)

@@ -18,13 +18,13 @@ from copies import COLAB
 from nbformat import NotebookNode
 from series.cells import is_folded, tags
 from series.chapters import (
-    NotebookError,
     alt_texts,
     answers,
     note_on,
     read_chapter,
     title_of,
 )
+from series.commands import CommandError
 from series.listing import NOTEBOOKS, PARTS, tables
 
 WEB = Path(__file__).resolve().parent
@@ -135,7 +135,7 @@ def _hand_over_alt_text(cell: NotebookNode, path: Path) -> None:
     """Move the alt text to the cell, where MyST-NB looks for it."""
     texts = alt_texts(cell, path)
     if len(texts) > 1:
-        raise NotebookError(
+        raise CommandError(
             f"{path.name}, cell {cell.id}: more than one picture; MyST-NB"
             " has one alt text for all pictures of a cell"
         )

@@ -3,30 +3,28 @@
 import shutil
 from pathlib import Path
 
+from series.commands import CommandError
+
 LIST = ".files-of-the-web-edition"
-
-
-class FolderError(Exception):
-    """A message for whoever ran the command."""
 
 
 def check_folder(folder: Path) -> None:
     """Refuse a folder that holds files that no build has written.
 
     Raises:
-        FolderError: If it does.
+        CommandError: If it does.
     """
     if not folder.exists():
         return
     if not folder.is_dir():
-        raise FolderError(f"{folder} is no folder")
+        raise CommandError(f"{folder} is no folder")
     made = {LIST}
     if (folder / LIST).exists():
         made |= set((folder / LIST).read_text("utf-8").splitlines())
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_file() and name not in made:
-            raise FolderError(
+            raise CommandError(
                 f"{folder} holds {name}, which no build has made. Nothing"
                 " was deleted. Move it, or name another folder by --output."
             )

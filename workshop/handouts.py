@@ -10,7 +10,6 @@ import json
 import os
 import re
 import shutil
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -26,7 +25,6 @@ from playwright.sync_api import Browser, Error, sync_playwright
 from series.cells import is_folded, tags
 from series.chapters import (
     Link,
-    NotebookError,
     alt_texts,
     answers,
     headings,
@@ -37,6 +35,7 @@ from series.chapters import (
     student_notebook,
     title_of,
 )
+from series.commands import CommandError, parser, run
 from series.formulas import mathml
 from series.listing import NOTEBOOKS, TITLE
 
@@ -45,10 +44,6 @@ PLAY_SCRIPT = WORKSHOP.parent / "posenc_play.js"
 KINDS = ("student", "instructor")
 WRITTEN = ".written.json"  # checksums of the notebooks that were written
 BROWSERS = ("chromium", "chromium-browser", "chrome", "msedge")
-
-
-class HandoutError(Exception):
-    """A message for whoever ran the command."""
 
 
 class _Renderer(IPythonRenderer):
@@ -81,67 +76,29 @@ def write_notebooks(
     solutions: bool = False,
     overwrite: bool = False,
 ) -> None:
-    """Write notebooks to hand out.
+    """Write notebooks to hand out, under the same names.
+
+    A file that was edited since it was written here is kept, and named.
 
     Args:
         paths: The notebooks.
-        folder: Where to write them, under the same names.
+        folder: Where to write them.
         solutions: Copy them as they are. Otherwise they come without
             outputs and without solutions.
-        overwrite: Replace what is there. Otherwise a file that holds
-            something else stops all, before anything is written.
+        overwrite: Replace the edited ones as well.
 
     Raises:
-        HandoutError: If a file would be lost.
-        NotebookError: If one is no notebook.
+        CommandError: If it is the folder of one of the notebooks.
     """
-    texts = {}
     for path in paths:
-        file = folder / path.name
-        if solutions:
-            read_notebook(path)  # to see that it is one
-            texts[file] = path.read_bytes()
-        else:
-            text = nbformat.writes(student_notebook(path)) + "\n"
-            texts[file] = text.encode()
-        if file.exists():
-            _protect(file, texts[file], path, overwrite)
+        if path.resolve().parent == folder.resolve():
+            raise CommandError(f"{path} would replace itself")
     folder.mkdir(parents=True, exist_ok=True)
-    for file, text in texts.items():
-        file.write_bytes(text)
-        _say(file)
-
-
-def _protect(file: Path, text: bytes, source: Path, overwrite: bool) -> None:
-    """Refuse to replace a file that may be somebody's work."""
-    if file.read_bytes() == text:
-        return
-    if file.samefile(source):
-        raise HandoutError(f"{file} is the notebook to copy; not replaced")
-    if not overwrite:
-        raise HandoutError(
-            f"{file} is there and holds something else, perhaps somebody's"
-            " work. Name another folder, or add --overwrite."
-        )
-
-
-def renew_notebooks(
-    paths: Sequence[Path], folder: Path, *, overwrite: bool = False
-) -> None:
-    """Write the students' notebooks beside their pages.
-
-    One that was edited since it was written here is kept, and named.
-
-    Args:
-        paths: The notebooks.
-        folder: Where to write them, under the same names.
-        overwrite: Replace the edited ones as well.
-    """
     note = folder / WRITTEN
     written = json.loads(note.read_text("utf-8")) if note.exists() else {}
     for path in paths:
         file = folder / path.name
-        new = (nbformat.writes(student_notebook(path)) + "\n").encode()
+        new = path.read_bytes() if solutions else _student_file(path)
         if file.exists() and not overwrite:
             before = _checksum(file.read_bytes())
             if before not in {written.get(file.name), _checksum(new)}:
@@ -149,8 +106,12 @@ def renew_notebooks(
                 continue
         file.write_bytes(new)
         written[file.name] = _checksum(new)
+        note.write_text(json.dumps(written, indent=1) + "\n", "utf-8")
         _say(file)
-    note.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+
+
+def _student_file(path: Path) -> bytes:
+    return (nbformat.writes(student_notebook(path)) + "\n").encode()
 
 
 def _checksum(content: bytes) -> str:
@@ -173,7 +134,7 @@ def mark_cells(path: Path, kind: str, link: Link) -> list[NotebookNode]:
         to know about each is in `cell.metadata.handout`.
 
     Raises:
-        NotebookError: If it cannot be read, or a picture has no text for
+        CommandError: If it cannot be read, or a picture has no text for
             those who cannot see it.
     """
     cells = read_chapter(path).cells
@@ -191,7 +152,7 @@ def mark_cells(path: Path, kind: str, link: Link) -> list[NotebookNode]:
         _leave_room_to_write(cells)
         _fold_answers(cells)
     if not cells:
-        raise NotebookError(f"{path} has nothing to show to a {kind}")
+        raise CommandError(f"{path} has nothing to show to a {kind}")
     cells[0].metadata.handout.chapter = _chapter_id(path)
     cells[-1].metadata.handout.last = True
     _list_contents(cells)
@@ -313,7 +274,7 @@ def open_browser(
         options: What is handed to the browser as it starts.
 
     Raises:
-        HandoutError: If there is none.
+        CommandError: If there is none.
     """
     named = named or os.environ.get("CHROMIUM")
     with sync_playwright() as playwright:
@@ -328,10 +289,10 @@ def open_browser(
                 yield browser
             return
     if named:
-        raise HandoutError(
+        raise CommandError(
             f"no browser: {named} (named by --browser or CHROMIUM)"
         )
-    raise HandoutError(
+    raise CommandError(
         "PDF needs Chromium, Chrome or Edge, and none was found."
         " Name one with --browser, or leave out --pdf."
     )
@@ -384,7 +345,7 @@ def _write_pdf(
     file = folder / "positional_encoding.pdf"
     pages = print_pdf(html, file, browser)
     if pages != 1 + sum(counts):
-        raise HandoutError(f"the contents of {file} would be wrong")
+        raise CommandError(f"the contents of {file} would be wrong")
     _say(file, pages)
 
 
@@ -412,11 +373,8 @@ def _notebook(name: str) -> Path:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
+    command = parser(__doc__)
+    command.add_argument(
         "paths",
         nargs="*",
         type=_notebook,
@@ -424,60 +382,62 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="NOTEBOOK",
         help="which ones (default: all)",
     )
-    parser.add_argument(
+    command.add_argument(
         "--output",
         type=_folder,
         default="handouts",
         metavar="FOLDER",
         help="where to write (default: handouts)",
     )
-    parser.add_argument("--pdf", action="store_true", help="also write PDF")
-    parser.add_argument(
+    command.add_argument("--pdf", action="store_true", help="also write PDF")
+    command.add_argument(
         "--paper",
         choices=["a4", "letter"],
         default="a4",
         help="for printing (default: a4)",
     )
-    parser.add_argument(
+    command.add_argument(
         "--browser",
         metavar="NAME",
         help="the browser that prints PDF: its path or command",
     )
-    parser.add_argument(
+    command.add_argument(
         "--notebooks",
         type=_folder,
         metavar="FOLDER",
         help="write the notebooks for students there, and nothing else",
     )
-    parser.add_argument(
+    command.add_argument(
         "--solutions",
         action="store_true",
         help="with --notebooks: write the full notebooks instead",
     )
-    parser.add_argument(
+    command.add_argument(
         "--overwrite",
         action="store_true",
-        help="also replace students' notebooks that were edited",
+        help="also replace copies that were edited",
     )
-    args = parser.parse_args(arguments)
+    args = command.parse_args(arguments)
     if args.solutions and not args.notebooks:
-        parser.error("--solutions goes with --notebooks FOLDER")
+        command.error("--solutions goes with --notebooks FOLDER")
     if args.notebooks and args.pdf:
-        parser.error("--pdf goes without --notebooks")
+        command.error("--pdf goes without --notebooks")
     if args.browser and not args.pdf:
-        parser.error("--browser goes with --pdf")
+        command.error("--browser goes with --pdf")
     args.paths = list({path.resolve(): path for path in args.paths}.values())
     by_name: dict[str, Path] = {}
     for path in args.paths:
         other = by_name.setdefault(path.name.casefold(), path)
         if other != path:
-            parser.error(f"{other} and {path} have the same name")
+            command.error(f"{other} and {path} have the same name")
     return args
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the handouts that the command line asks for."""
     args = _parse(arguments)
+    for path in args.paths:
+        read_notebook(path)  # before anything is written
     if args.notebooks:
         write_notebooks(
             args.paths,
@@ -486,8 +446,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
             overwrite=args.overwrite,
         )
         return
-    for path in args.paths:
-        read_notebook(path)  # before anything is written
     opened = open_browser(args.browser) if args.pdf else nullcontext()
     with opened as browser:
         for kind in KINDS:
@@ -497,14 +455,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
             if browser:
                 _write_pdf(args.paths, folder, kind, args.paper, browser)
     student = args.output / "student"
-    renew_notebooks(args.paths, student, overwrite=args.overwrite)
+    write_notebooks(args.paths, student, overwrite=args.overwrite)
     print(f"Done: open {student}")
     if args.pdf:
         print("Print in color: in gray, red and blue heatmaps lose the sign.")
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except (HandoutError, NotebookError, OSError) as error:
-        sys.exit(f"handouts: {error}")
+    run(main)

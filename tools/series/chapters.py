@@ -1,13 +1,15 @@
 """A notebook as a chapter of handouts and of the web edition."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
 from series.cells import IGNORED, is_folded, tags
+from series.commands import CommandError
 
 PROGRESS = "Shows its progress when it runs."
 EXPLANATION = """\
@@ -21,39 +23,29 @@ CLEAR_OUTPUTS = "**Before you begin**"  # begins a paragraph for JupyterLab
 
 Link = Callable[[str], str | None]  # from a notebook's name to an address
 
-# What nbformat raises for a file that is something else.
-NOT_A_NOTEBOOK = (
-    AttributeError,
-    KeyError,
-    TypeError,
-    ValueError,
-    nbformat.ValidationError,
-)
 
-
-class NotebookError(Exception):
-    """What is wrong with a notebook, for whoever ran the command."""
-
-
-def no_notebook(path: Path, error: Exception) -> str:
-    """Say that a file is no notebook, and why if the error tells it."""
-    if isinstance(error, AttributeError | KeyError | TypeError):
-        return f"{path} is no notebook: parts of one are missing"
-    return f"{path} is no notebook: {error}"
+@contextmanager
+def as_a_notebook(path: Path) -> Iterator[None]:
+    """Turn what nbformat raises for another file into a `CommandError`."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError) as error:
+        said = f"{path} is no notebook: parts of one are missing"
+        raise CommandError(said) from error
+    except (ValueError, nbformat.ValidationError) as error:
+        raise CommandError(f"{path} is no notebook: {error}") from error
 
 
 def read_notebook(path: Path) -> NotebookNode:
     """Read a notebook as it is stored.
 
     Raises:
-        NotebookError: If the file is no notebook, or has no cells.
+        CommandError: If the file is no notebook, or has no cells.
     """
-    try:
+    with as_a_notebook(path):
         notebook = nbformat.read(path, as_version=4)
-    except NOT_A_NOTEBOOK as error:
-        raise NotebookError(no_notebook(path, error)) from error
     if not notebook.cells:
-        raise NotebookError(f"{path} has no cells")
+        raise CommandError(f"{path} has no cells")
     for number, cell in enumerate(notebook.cells):
         cell.setdefault("id", f"cell-{number}")  # none before nbformat 4.5
     return notebook
@@ -168,7 +160,7 @@ def alt_texts(cell: NotebookNode, path: Path) -> list[str]:
         path: Its notebook, to be named in the error.
 
     Raises:
-        NotebookError: If a picture comes without such a text.
+        CommandError: If a picture comes without such a text.
     """
     texts = []
     for output in cell.get("outputs", ()):
@@ -176,7 +168,7 @@ def alt_texts(cell: NotebookNode, path: Path) -> list[str]:
             if kind.startswith("image/"):
                 about = output.metadata.get(kind, {})
                 if not about.get("alt"):
-                    raise NotebookError(
+                    raise CommandError(
                         f"{path.name}, cell {cell.id}: a picture without a"
                         " text for those who cannot see it; use"
                         " show(fig, alt=...)"

@@ -4,7 +4,7 @@ import re
 
 from latex2mathml.converter import convert as latex_to_mathml
 
-from series.chapters import NotebookError
+from series.commands import CommandError
 
 # What latex2mathml sets otherwise than TeX.
 THIN_SPACE = '<mspace width="0.167em"/>'
@@ -48,15 +48,15 @@ def mathml(latex: str, display: str) -> str:
         display: "inline" or "block".
 
     Raises:
-        NotebookError: If the formula cannot be set.
+        CommandError: If the formula cannot be set.
     """
     try:
         markup = latex_to_mathml(latex.strip(), display=display)
     except Exception as error:  # of many kinds, and not all documented
-        raise NotebookError(f"cannot set ${latex}$: {error!r}") from error
+        raise CommandError(f"cannot set ${latex}$: {error!r}") from error
     unknown = re.search(r"\\[a-zA-Z]+", markup)
     if unknown:
-        raise NotebookError(f"cannot set {unknown[0]} in ${latex}$")
+        raise CommandError(f"cannot set {unknown[0]} in ${latex}$")
     for pattern, replacement in TIDY:
         markup = re.sub(pattern, replacement, markup)
     return markup

@@ -62,10 +62,7 @@ def read_list() -> tuple[str, list[str], list[Listed]]:
         return read["title"], read["parts"], listed
     except KeyError as error:
         raise SystemExit(f"{LIST}: {error} is missing") from error
-    except TypeError as error:  # Listed.__init__() got an unexpected ...
-        said = str(error).replace("Listed.__init__()", "a notebook")
-        raise SystemExit(f"{LIST}: {said}") from error
-    except (OSError, ValueError) as error:
+    except (OSError, TypeError, ValueError) as error:
         raise SystemExit(f"{LIST}: {error}") from error
 
 

@@ -1,0 +1,106 @@
+"""What tools, workshop and web share: students' copies, and formulas."""
+
+import ast
+
+import nbformat
+import pytest
+from conftest import NOTEBOOKS
+from nbclient import NotebookClient
+from series import chapters
+from series.cells import tags
+from series.commands import CommandError
+from series.formulas import mathml
+from small_series import write_small_series
+
+# Students' copies.
+
+
+def test_a_student_copy_folds_explanations_and_nothing_else_differs(tmp_path):
+    """What a student runs stays open; so does what comes after it."""
+    path, _ = write_small_series(tmp_path)
+    notebook = chapters.read_notebook(path)
+    copy = chapters.student_notebook(path)
+    nbformat.validate(copy)
+    assert copy.metadata == notebook.metadata
+    originals = [c for c in notebook.cells if "solution" not in tags(c)]
+    folded = set()
+    for cell, original in zip(copy.cells, originals, strict=True):
+        assert (cell.id, cell.metadata) == (original.id, original.metadata)
+        if cell.cell_type == "code":
+            assert cell.source == original.source
+            assert (cell.outputs, cell.execution_count) == ([], None)
+        elif "<details>" in cell.source:
+            folded.add(cell.id)
+            assert f"\n\n{original.source}\n\n</details>" in cell.source
+    assert folded == {"explain-a", "caption-a", "explain-b"}
+    assert "CLEARING" in notebook.cells[1].source
+    assert "CLEARING" not in copy.cells[1].source
+
+
+def functions(cells) -> set[str]:
+    """What functions do, whatever they are called and say of themselves."""
+    found = set()
+    for cell in cells:
+        tree = ast.parse(cell.source if cell.cell_type == "code" else "")
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                if ast.get_docstring(node) is not None:
+                    node.body = node.body[1:]
+                found.add(ast.unparse(node.body))
+    return found - {"..."}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_student_copy_holds_no_solution(path):
+    """Nor does it speak of any, folded or not."""
+    cells = chapters.read_notebook(path).cells
+    copy = chapters.student_notebook(path)
+    solutions = functions(c for c in cells if "solution" in tags(c))
+    assert not solutions & functions(copy.cells)
+    assert "solution" not in "\n".join(cell.source for cell in copy.cells)
+
+
+SOME = [
+    pytest.param(
+        path,
+        id=path.stem,
+        marks=[] if path.stem.startswith("07") else pytest.mark.slow,
+    )
+    for path in NOTEBOOKS
+]
+
+
+@pytest.mark.parametrize("path", SOME)
+def test_a_student_copy_runs(path):
+    copy = chapters.student_notebook(path)
+    NotebookClient(copy, timeout=300, kernel_name="python3").execute()
+    for cell in copy.cells:
+        if cell.cell_type == "code" and "exercise" in tags(cell):
+            assert "Not answered yet" in str(cell.outputs), cell.id
+
+
+# Formulas.
+
+THIN = '<mspace width="0.167em"/>'
+
+
+@pytest.mark.parametrize(
+    ("latex", "wanted"),
+    [
+        (r"a\!b", "<mi>a</mi><mi>b</mi>"),
+        ("a / b", '<mi>a</mi><mo lspace="0" rspace="0">/</mo><mi>b</mi>'),
+        (r"2 \sin x", f"<mn>2</mn>{THIN}<mi>sin</mi>{THIN}<mi>x</mi>"),
+        ("a = -1", '<mo form="prefix">&#x02212;</mo><mn>1</mn>'),
+        ("a + |b|", '<mo stretchy="false" lspace="0" rspace="0">&#x0007C;'),
+        (r"\sin^2 x", "<msup><mi>sin</mi><mn>2</mn></msup>"),
+        (r"\mathrm{i}", '<mi mathvariant="normal">&#x00069;</mi>'),
+        (r"\overline{ab}", '<mo stretchy="true">&#x0203E;</mo>'),
+    ],
+)
+def test_formulas_are_spaced_as_tex_spaces_them(latex, wanted):
+    assert wanted in mathml(latex, "inline")
+
+
+def test_a_formula_that_cannot_be_set_is_refused():
+    with pytest.raises(CommandError, match="cannot set"):
+        mathml(r"\nonsense{a}", "inline")
