@@ -14,7 +14,7 @@ one for each column; in a table of sinusoids, pairs have one hand.
 """
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -137,22 +137,31 @@ class Hypothesis(NamedTuple):
         angles = np.multiply.outer(places, np.abs(self.frequencies))
         return self.slack + (8 * STEP["float32"] + self.doubt) * angles
 
-    def fits(self, positions: object, seen: np.ndarray) -> np.ndarray:
-        """Tell which hands are where they should be, or NaN as they."""
-        due = self.hands(positions)
-        near = np.abs(seen - due) <= self.allowed(positions)
-        return near | (~np.isfinite(seen) & ~np.isfinite(due))
+    def compare(
+        self, positions: object, seen: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return which hands are where they should be, and how far off.
+
+        Where NaN or infinity is due, any of them is right.
+        """
+        apart = seen - self.hands(positions)
+        fits = np.abs(apart) <= self.allowed(positions)
+        neither = ~np.isfinite(apart)
+        if neither.any():
+            due = self.hands(positions)
+            fits |= neither & ~np.isfinite(seen) & ~np.isfinite(due)
+        return fits, np.maximum(np.abs(apart.real), np.abs(apart.imag))
 
     def share(self, positions: object, seen: np.ndarray) -> float:
         """Return which part of the hands it explains, 0 for too few.
 
         A rounding must explain nine in ten: of all, and of those it moves.
         """
-        fits = self.fits(positions, seen)
+        fits, _ = self.compare(positions, seen)
         if not self.stages:
             return float(fits.all())
-        moved = ~self._replace(stages=()).fits(positions, seen)
-        if not moved.any() or fits[moved].mean() < MOST or fits.mean() < MOST:
+        unmoved, _ = self._replace(stages=()).compare(positions, seen)
+        if unmoved.all() or min(fits[~unmoved].mean(), fits.mean()) < MOST:
             return 0.0
         return float(fits.mean())
 
@@ -170,9 +179,18 @@ class Measured(NamedTuple):
         """Tell which hands turn evenly."""
         return (self.off <= EVEN) & (self.length > 0)
 
-    def but_last(self) -> "Measured":
-        """Leave out the last pair."""
-        return Measured(*(each[:-1] for each in self))
+    @property
+    def start(self) -> float:
+        """Return the position that position 0 is taken for, or NaN."""
+        sizes = np.abs(self.frequencies)
+        if not sizes.any():
+            return np.nan
+        slowest = int(np.where(sizes > 0, sizes, np.inf).argmin())
+        start = self.phase.flat[slowest] / self.frequencies.flat[slowest]
+        if abs(start - round(start)) < 0.01:
+            start = round(start)
+        off = np.exp(1j * (self.phase - start * self.frequencies)) - 1
+        return float(start) if np.abs(off).max() < 0.01 else np.nan
 
 
 def measure(seen: np.ndarray) -> Measured:
@@ -191,19 +209,6 @@ def measure(seen: np.ndarray) -> Measured:
     return Measured(frequencies, phase, length, off)
 
 
-def start_of(was: Measured) -> float:
-    """Return the position that position 0 is taken for, or NaN."""
-    sizes = np.abs(was.frequencies)
-    slowest = int(np.where(sizes > 0, sizes, np.inf).argmin())
-    if not sizes.flat[slowest]:
-        return np.nan
-    start = was.phase.flat[slowest] / was.frequencies.flat[slowest]
-    if abs(start - round(start)) < 0.01:
-        start = round(start)
-    off = np.abs(np.exp(1j * (was.phase - start * was.frequencies)) - 1)
-    return float(start) if off.max() < 0.01 else np.nan
-
-
 class Look(NamedTuple):
     """What a hypothesis makes of all positions from 0 on."""
 
@@ -211,60 +216,68 @@ class Look(NamedTuple):
     error: np.ndarray  # of each, the largest
 
 
-class Evidence(Protocol):
-    """Where hands can be looked at: a rotary function, or a table."""
+class Evidence:
+    """Where hands point at each position, as far as one can see.
 
-    first: np.ndarray  # hands at positions 0, 1, 2 and so on
-    unit: str  # "position", or "row"
+    Here they are known, as of a table or of a few positions; `Sweep` asks a
+    rotary function for them.
+    """
 
-    def look(self, hypothesis: Hypothesis) -> Look:
-        """Compare all positions with a hypothesis."""
-
-    def hands(self, positions: np.ndarray) -> np.ndarray:
-        """Return the hands at some positions, `[positions, pairs, hands]`."""
-
-
-class Hands:
-    """Hands that are known, as evidence: of a table, or of few positions."""
-
-    def __init__(self, hands: np.ndarray, unit: str):
-        """Take the hands, `[positions, pairs, hands]`."""
+    def __init__(self, hands: np.ndarray, unit: str = "position"):
+        """Take hands at positions from 0 on, `[positions, pairs, hands]`."""
         self.every, self.first, self.unit = hands, hands[:42], unit
+        self.end = len(hands)
 
     def hands(self, positions: np.ndarray) -> np.ndarray:
         """Return the hands at some positions."""
         return self.every[positions]
 
-    def look(self, hypothesis: Hypothesis) -> Look:
-        """Compare all hands with a hypothesis."""
-        wrong, error, fits = [], [], []
-        for start in range(0, len(self.every), MANY):
-            seen = self.every[start : start + MANY]
-            positions = start + np.arange(len(seen))
-            fit = hypothesis.fits(positions, seen)
-            apart = seen - hypothesis.hands(positions)
-            apart = np.maximum(np.abs(apart.real), np.abs(apart.imag))
-            fits.append(fit.mean())
-            wrong.append(~fit.all(axis=(1, 2)))
-            error.append(apart.max(axis=(1, 2)))
-        look = Look(np.concatenate(wrong), np.concatenate(error))
-        if hypothesis.stages and np.mean(fits) > MOST:
-            look.wrong[:] = False
-        return look
+    def stretches(self) -> Iterator[np.ndarray]:
+        """Yield positions, as many as are compared in one go."""
+        for start in range(0, self.end, MANY):
+            yield np.arange(start, min(start + MANY, self.end))
+
+    def compare(
+        self, hypothesis: Hypothesis, positions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return which hands fit, which positions do, and errors of hands."""
+        fits, off = hypothesis.compare(positions, self.hands(positions))
+        return fits, fits.all(axis=(1, 2)), off
+
+    def look(self, hypothesis: Hypothesis, to_first: bool = False) -> Look:
+        """Compare all positions with a hypothesis.
+
+        Args:
+            hypothesis: Says where hands should be.
+            to_first: Whether to stop after the first stretch with wrong ones;
+                the result then is as long as what was looked at.
+        """
+        wrong, error = np.zeros(self.end, bool), np.zeros(self.end)
+        shares = []
+        for positions in self.stretches():
+            fits, right, off = self.compare(hypothesis, positions)
+            wrong[positions] = ~right
+            error[positions] = off.max(axis=(1, 2))
+            shares.append(fits.mean())
+            if to_first and not right.all():
+                done = int(positions.max()) + 1
+                return Look(wrong[:done], error[:done])
+        if hypothesis.stages and np.mean(shares) > MOST:
+            wrong[:] = False
+        return Look(wrong, error)
 
 
 class Place(NamedTuple):
     """The first positions in a row that a hypothesis does not explain."""
 
     first: int
-    last: int
-    to_the_end: bool
+    last: float  # infinity if they go on to the end
     unit: str
 
     @property
     def words(self) -> str:
         """Name it, as the beginning of a sentence."""
-        if self.to_the_end:
+        if np.isinf(self.last):
             return f"From {self.unit} {self.first} on"
         if self.last > self.first:
             return f"At {self.unit}s {self.first} to {self.last}"
@@ -275,9 +288,8 @@ def place_of(wrong: np.ndarray, unit: str) -> Place:
     """Return where the first run of wrong positions lies."""
     first = int(wrong.argmax())
     rest = wrong[first:]
-    if rest.all():
-        return Place(first, len(wrong) - 1, True, unit)
-    return Place(first, first + int(rest.argmin()) - 1, False, unit)
+    last = np.inf if rest.all() else first + int(rest.argmin()) - 1
+    return Place(first, last, unit)
 
 
 class Sample(NamedTuple):
@@ -286,26 +298,20 @@ class Sample(NamedTuple):
     positions: np.ndarray
     hands: np.ndarray
 
-    def until(self, last: int) -> "Sample":
-        """Return the part up to a position."""
-        some = self.positions <= last
-        return Sample(self.positions[some], self.hands[some])
-
 
 def sample_of(evidence: Evidence, wrong: np.ndarray, place: Place) -> Sample:
     """Choose first and last positions, right and wrong ones, and ask."""
     random = np.random.default_rng(5)
     end = len(wrong)
-    last = int(np.flatnonzero(wrong)[-1])
+    somewhere = np.flatnonzero(wrong)
+    ends = [place.first, min(place.last, end - 1), somewhere[-1]]
     chosen = [
         np.arange(len(evidence.first)),
-        place.first + np.arange(-3, 20),
-        place.last + np.arange(-3, 4),
-        last + np.arange(-3, 4),
-        random.choice(np.flatnonzero(wrong), 60),
+        np.add.outer(ends, np.arange(-3, 20)).ravel(),
+        random.choice(somewhere, 60),
         np.geomspace(1, end, 60).astype(int) - 1,
     ]
-    positions = np.unique(np.concatenate(chosen))
+    positions = np.unique(np.concatenate(chosen).astype(int))
     positions = positions[(positions >= 0) & (positions < end)]
     return Sample(positions, evidence.hands(positions))
 
@@ -323,7 +329,7 @@ def changes(
     """
     was = measure(first)
     if place.first <= 2:
-        yield from other_start(model, was)
+        yield from other_start(model, was, place.unit)
         yield from other_forms(model, first)
         yield from other_lengths(model, was)
     yield from other_readings(model, place)
@@ -334,23 +340,36 @@ def changes(
     yield as_measured(model, was)
 
 
-def other_start(model: Hypothesis, was: Measured) -> Iterator[Hypothesis]:
-    """Yield the hypothesis that counting begins elsewhere."""
-    start = start_of(was)
-    if start and np.isfinite(start):
-        words = (
-            f"Position 0 is turned as position {plain(start, 3)} should be,"
-            f" 1 as {plain(start + 1, 3)}, and so on: they count from"
-            f" {plain(start, 3)}."
+def other_start(
+    model: Hypothesis, was: Measured, unit: str
+) -> Iterator[Hypothesis]:
+    """Yield the hypothesis that counting begins elsewhere, or is backwards."""
+    sign = np.sign(np.median(np.sign(was.frequencies * model.frequencies)))
+    start = sign * was.start
+    late = start - model.read(np.zeros(1))[0]
+    if not late or not np.isfinite(late):
+        return
+    words = f"{unit.capitalize()} 0 is taken for position {plain(start, 3)}"
+    if sign < 0:
+        words += f", and {unit}s count backwards."
+    else:
+        many = "one position"
+        if abs(late) != 1:
+            many = f"{plain(abs(late), 3)} positions"
+        causes = {1: " (counted from 1?)", 2: " (an offset for padding?)"}
+        words += (
+            f": each {unit} is {many} {'late' if late > 0 else 'early'}"
+            f"{causes.get(float(late), '')}."
         )
-        finding = Finding("position 0", words, 0)
-        yield model.but(finding, read=lambda p: model.read(p) + start)
+    finding = Finding("position 0", words, 0)
+    yield model.but(finding, read=lambda p: start + sign * p)
 
 
 def other_forms(model: Hypothesis, first: np.ndarray) -> Iterator[Hypothesis]:
     """Yield hypotheses of what else a pair does than to turn."""
     few = first[:FEW]
-    odd = ~model.fits(np.arange(len(few)), few).all(axis=(0, 2))
+    fits, _ = model.compare(np.arange(len(few)), few)
+    odd = ~fits.all(axis=(0, 2))
     if first.shape[2] == 1 or not odd.any():
         return
     for some in (odd | True, odd):  # in all pairs, or in some
@@ -411,11 +430,9 @@ def known_factor(factor: float, width: int) -> str:
 
 def other_readings(model: Hypothesis, place: Place) -> Iterator[Hypothesis]:
     """Yield hypotheses of what some positions are taken for."""
-    first, last = place.first, place.last
+    first, last, _ = place
     if first == 0:
         return
-    if place.to_the_end:
-        last = np.inf
     for words, read in READINGS.items():
         said = words.format(n=first, before=first - 1)
         finding = Finding("far positions", f"{place.words}, {said}.", first)
@@ -431,7 +448,6 @@ def spoiled(
     model: Hypothesis, sample: Sample, place: Place
 ) -> Iterator[Hypothesis]:
     """Yield hypotheses of NaN, zero, or other lengths at some positions."""
-    last = np.inf if place.to_the_end else place.last
     name = "far positions" if place.first else "position 0"
     some = sample.positions == place.first
     due = np.median(np.abs(model.hands([place.first])))
@@ -439,14 +455,14 @@ def spoiled(
     what = {
         "the result is NaN or infinity": np.nan,
         "the result is zero": 0.0,
-        f"lengths change by {plain(factor, 5)}": factor,
-        f"the result is negated, with lengths changed by {plain(factor, 5)}": (
-            -factor
-        ),
     }
+    if abs(factor - 1) > 10 * model.slack:  # if not, lengths may drift
+        by = f"lengths change by {plain(factor, 5)}"
+        what[by] = factor
+        what[f"the result is negated, and {by}"] = -factor
     for words, number in what.items():
         finding = Finding(name, f"{place.words}, {words}.", place.first)
-        yield model.but(finding, spoiled=(place.first, last, number))
+        yield model.but(finding, spoiled=(place.first, place.last, number))
 
 
 def other_phase(model: Hypothesis, was: Measured) -> Iterator[Hypothesis]:
@@ -493,74 +509,62 @@ def as_measured(model: Hypothesis, was: Measured) -> Hypothesis:
     return model.but(finding, frequencies=was.frequencies)
 
 
-class Explained(NamedTuple):
-    """The simplest hypothesis, and what it makes of all positions."""
-
-    hypothesis: Hypothesis
-    look: Look
-
-
-def explain(model: Hypothesis, look: Look, evidence: Evidence) -> Explained:
+def explain(
+    model: Hypothesis, look: Look, evidence: Evidence
+) -> tuple[Hypothesis, Look]:
     """Return the first change that explains all that is seen, or two.
 
-    Where no one change explains all, one that explains the first wrong
+    Where no one change explains all, the best that explains the first wrong
     positions is kept, and a second is tried from the first that it leaves.
 
     Args:
         model: The right hypothesis.
         look: What it makes of all positions.
         evidence: Where to look at hands.
+
+    Returns:
+        The hypothesis, and what it makes of all positions.
     """
-    kept = Explained(model, look)
     for _ in range(2):
-        wrong = kept.look.wrong
-        if not wrong.any():
-            break
-        place = place_of(wrong, evidence.unit)
-        sample = sample_of(evidence, wrong, place)
-        every = list(changes(kept.hypothesis, evidence.first, sample, place))
-        whole = explained_all(every, sample, evidence)
-        if whole:
-            return whole
-        part = explained_first(every, sample, evidence, wrong, place)
-        if part is None:
-            break
-        kept = part
-    return kept
-
-
-def explained_all(
-    every: list[Hypothesis], sample: Sample, evidence: Evidence
-) -> Explained | None:
-    """Return the first hypothesis that explains everything, if any."""
-    for each in by_share(every, sample):
-        look = evidence.look(each)
         if not look.wrong.any():
-            return Explained(each, look)
-    return None
+            break
+        place = place_of(look.wrong, evidence.unit)
+        sample = sample_of(evidence, look.wrong, place)
+        every = list(changes(model, evidence.first, sample, place))
+        for each in by_share(every, sample):
+            left = evidence.look(each)
+            if not left.wrong.any():
+                return each, left
+        better = beginning(every, sample, place, look.wrong, evidence)
+        if better is None:
+            break
+        model, look = better
+    return model, look
 
 
-def explained_first(
+def beginning(
     every: list[Hypothesis],
     sample: Sample,
-    evidence: Evidence,
-    wrong: np.ndarray,
     place: Place,
-) -> Explained | None:
-    """Return what explains the first wrong positions, and most others.
+    wrong: np.ndarray,
+    evidence: Evidence,
+) -> tuple[Hypothesis, Look] | None:
+    """Return the hypothesis that explains the first wrong positions best.
 
-    It must explain 16 in a row, or all that are wrong in a row, and break far
-    fewer than it mends.
+    It must explain 16 in a row, or all that are wrong in a row, and mend more
+    than ten positions for each that it breaks.
     """
-    enough = min(place.last, place.first + 15)
+    enough = int(min(place.last, place.first + 15))
+    early = sample.positions <= enough
     best, most = None, 0
-    for each in by_share(every, sample.until(enough)):
+    few = Sample(sample.positions[early], sample.hands[early])
+    for each in by_share(every, few):
         look = evidence.look(each)
         left = look.wrong[: len(wrong)]
         mended = np.sum(wrong[: len(left)] & ~left)
         broken = np.sum(left & ~wrong[: len(left)])
         if not left[: enough + 1].any() and mended - 10 * broken > most:
-            best, most = Explained(each, look), mended - 10 * broken
+            best, most = (each, look), mended - 10 * broken
     return best
 
 

@@ -33,6 +33,19 @@ class Pairs(NamedTuple):
         return self.layout + written
 
     @property
+    def places(self) -> tuple[slice | np.ndarray, slice | np.ndarray]:
+        """Return the first columns, and the second, as slices if evenly set.
+
+        NumPy reads slices without a copy.
+        """
+        both = []
+        for some in self.columns.T:
+            step = int(some[1] - some[0]) if len(some) > 1 else 1
+            even = step > 0 and np.all(np.diff(some) == step)
+            both.append(slice(some[0], some[-1] + 1, step) if even else some)
+        return both[0], both[1]
+
+    @property
     def turning(self) -> int:
         """Count the columns that turn."""
         return 2 * int((~self.still).sum())
@@ -49,7 +62,7 @@ def pairs_of(matrices: np.ndarray) -> tuple[Pairs | None, list[Finding]]:
         wrong.
     """
     order, written = order_of(matrices[0])
-    matrices = matrices[:, np.argsort(order)]
+    matrices = in_order(matrices, order)
     partner, mixed = partners(matrices)
     if len(mixed) or np.array_equal(partner, np.arange(len(partner))):
         return None, [no_pairs(matrices, mixed)]
@@ -88,6 +101,13 @@ def order_of(matrix: np.ndarray) -> tuple[np.ndarray, str]:
     return order, ""
 
 
+def in_order(made: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Return results by the columns of x; their columns are on axis 1."""
+    if np.array_equal(order, np.arange(len(order))):
+        return made
+    return made[:, np.argsort(order)]
+
+
 def moved(pairs: Pairs) -> Finding:
     """Say that position 0 moves columns."""
     column = int(np.argmax(pairs.order != np.arange(len(pairs.order))))
@@ -111,7 +131,7 @@ def partners(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         For each column its partner, or itself; and the columns that are
         mixed with more than one other.
     """
-    mixing = np.abs(matrices).max(axis=0)
+    mixing = np.maximum(matrices.max(axis=0), -matrices.min(axis=0))
     mixing = np.maximum(mixing, mixing.T)
     np.fill_diagonal(mixing, 0)
     most = mixing.max(axis=1)
@@ -204,7 +224,7 @@ def hands_of(matrices: np.ndarray, pairs: Pairs) -> np.ndarray:
     Returns:
         `[positions, pairs, 2]`, complex.
     """
-    matrices = matrices[:, np.argsort(pairs.order)]
+    matrices = in_order(matrices, pairs.order)
     one, other = pairs.columns.T
     first = matrices[:, one, one] - 1j * matrices[:, one, other]
     second = matrices[:, other, other] + 1j * matrices[:, other, one]

@@ -23,7 +23,6 @@ from .frequencies import STILL, USUAL_BASES, Plan, plan_of, suggestion
 from .held import held_to_base, held_to_config, plans_of
 from .hypothesis import (
     Evidence,
-    Hands,
     Hypothesis,
     Look,
     Measured,
@@ -257,7 +256,7 @@ def look(rotation: Rotation, asked: Asked, findings: list[Finding]) -> Seen:
     findings += asked_again(rotation, first, "after all others")
     if findings:
         return Seen()
-    values = format_of(matrices)
+    values = format_of(matrices[:4])
     precision = max(2e-6, 2 * STEP.get(values, 0))
     if is_not_linear(rotation, matrices, precision):
         findings += not_linear(rotation)
@@ -278,7 +277,7 @@ def look(rotation: Rotation, asked: Asked, findings: list[Finding]) -> Seen:
     if model is not None and seen.pairs is not None:
         hands = hands_of(matrices, seen.pairs)
         if misread or failed:
-            evidence = Hands(hands, "position")
+            evidence = Evidence(hands)
             model, look = explain(model, evidence.look(model), evidence)
             seen = concluded(seen, model, look, evidence, findings)
         else:
@@ -331,9 +330,9 @@ def look_near(
             words = f"Only {count} positions can be asked for."
         findings.append(Finding("far positions", words, count))
         return Seen(positions=len(matrices)), None
-    usable = matrices[:count].copy()
+    usable = matrices[:count]
     if not np.isfinite(usable[0]).all() or not usable[0].any():
-        usable[0] = np.eye(len(usable[0]))
+        usable = np.concatenate([np.eye(len(usable[0]))[None], usable[1:]])
     step = repeats(usable)
     usable = usable[::step]
     pairs, wrong = pairs_of(usable)
@@ -354,7 +353,7 @@ def look_near(
         )
         if pairs.layout == "half":
             pairs = pairs._replace(layout="half of the head")
-        signed, was = signed[:-1], was.but_last()
+        signed, was = signed[:-1], measure(hands[:, :-1])
         plan = plan_seen(pairs, np.abs(signed), asked, precision)
     model = Hypothesis(
         directed(pairs, plan, signed, findings),

@@ -7,24 +7,24 @@ from collections.abc import Iterator
 import numpy as np
 
 from .calls import LONG, ROWS, NoAnswerError, Rotation
-from .hypothesis import Hypothesis, Look
-from .pairs import Pairs
+from .hypothesis import Evidence, Hypothesis, Look
+from .pairs import Pairs, in_order
 from .report import Finding, first_where
 
-TOKENS = 2**22  # numbers of a call, at most: 34 MB
+NUMBERS = 2**21  # of a call, at most: 17 MB
 FEWEST = 512  # tokens of a row all the same, where heads are wide
 WAIT = 2.0  # seconds after which a reader is told how far it is
 
 
-class Sweep:
-    """Asks for all positions from 0 on, and compares.
+class Sweep(Evidence):
+    """Hands of a rotary function, which is asked for them.
 
     Each position is asked for with three vectors: 1 in the first column of
-    each pair, 1 in the second, and a random one. They stand in rows of their
-    own, of three stretches of positions, so that a call is a batch of nine.
+    each pair, 1 in the second, and random numbers. The first two show both
+    hands of each pair; the third has to be turned as these say. They stand in
+    rows of their own, of three stretches of positions, so that a call is a
+    batch of nine.
     """
-
-    unit = "position"
 
     def __init__(
         self,
@@ -40,129 +40,111 @@ class Sweep:
             rotation: The function.
             pairs: Its pairs of columns.
             first: Hands at the first positions, `[positions, pairs, 2]`.
-            kept: What columns that do not turn are multiplied by.
+            kept: What each column is multiplied by, if it does not turn.
             end: How many positions to look at.
         """
-        self.rotation, self.pairs = rotation, pairs
-        self.first, self.end = first, end
-        self.back = np.argsort(pairs.order)
+        self.rotation, self.pairs, self.first = rotation, pairs, first
+        self.end, self.unit = end, "position"
         self.findings: list[Finding] = []  # of positions that fail
-        size = TOKENS // (ROWS * rotation.width)
+        size = NUMBERS // (ROWS * rotation.width)
         self.length = max(min(size, LONG), FEWEST)
-        random = np.random.default_rng(7).uniform(-0.7, 0.7, rotation.width)
+        self.begun = time.monotonic()
+        self.rest = np.setdiff1d(np.arange(rotation.width), pairs.columns)
+        self.kept = kept[self.rest]
         self.vectors = np.zeros((3, rotation.width))
         self.vectors[0, pairs.columns[:, 0]] = 1
         self.vectors[1, pairs.columns[:, 1]] = 1
-        self.vectors[2] = random
-        self.rest = np.setdiff1d(np.arange(rotation.width), pairs.columns)
-        self.kept = kept[self.rest]
+        random = np.random.default_rng(7)
+        self.vectors[2] = random.uniform(-0.7, 0.7, rotation.width)
 
     def stretches(self) -> Iterator[np.ndarray]:
-        """Yield the positions of each call, `[3, tokens]`."""
+        """Yield the positions of each call, those of three rows in one."""
         start = 0
         while start < self.end:
             tokens = min(self.length, -(-(self.end - start) // 3))
-            positions = start + np.arange(3 * tokens).reshape(3, tokens)
-            yield np.minimum(positions, self.end - 1)
-            start += 3 * tokens
+            stop = start + 3 * tokens
+            self.asked = np.minimum(np.arange(start, stop), self.end - 1)
+            yield self.asked
+            start = stop
+            self.tell(min(stop, self.end))
 
-    def look(self, hypothesis: Hypothesis, to_first: bool = False) -> Look:
-        """Compare all positions with a hypothesis.
-
-        Args:
-            hypothesis: Says where hands should be.
-            to_first: Whether to stop after the first call that has wrong
-                ones; the result then is as long as what was looked at.
-        """
-        wrong, error = np.zeros(self.end, bool), np.zeros(self.end)
-        misses = total = 0
-        begun = time.monotonic()
-        for positions in self.stretches():
-            try:
-                off, allowed = self.errors(hypothesis, positions)
-            except NoAnswerError as trouble:
-                self.refused(positions, trouble)
-                return self.look(hypothesis, to_first)
-            missed = ~(off <= allowed)
-            misses, total = misses + missed.sum(), total + missed.size
-            wrong[positions] = missed.any(axis=-1)
-            error[positions] = off.max(axis=-1)
-            done = int(positions[-1, -1]) + 1
-            self.tell(begun, done)
-            if to_first and missed.any():
-                wrong, error = wrong[:done], error[:done]
-                break
-        if hypothesis.stages and misses <= 0.1 * total:
-            wrong[:] = False
-        return Look(wrong, error)
-
-    def errors(
-        self, hypothesis: Hypothesis, positions: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return by how much hands are off, and by how much they may be.
-
-        Args:
-            hypothesis: Says where hands should be.
-            positions: `[stretches, tokens]`.
+    def answers(self, positions: np.ndarray) -> np.ndarray:
+        """Ask for positions in rows, `[rows, tokens]`, with each vector.
 
         Returns:
-            Both `[stretches, tokens, pairs]`; infinity where only one of
-            both is a number.
+            `[vectors, positions, width]`, by the columns that were read.
         """
-        stretches, tokens = positions.shape
-        shape = (stretches, 3, tokens, self.rotation.width)
-        x = np.broadcast_to(self.vectors[:, None], shape)
+        rows, tokens = positions.shape
+        x = np.repeat(self.vectors[:, None], rows * tokens, axis=1)
         made = self.rotation(
-            x.reshape(-1, *shape[2:]), np.repeat(positions, 3, axis=0)
+            x.reshape(3 * rows, tokens, -1), np.tile(positions, (3, 1))
         )
-        made = made.reshape(shape)
-        one, other = self.pairs.columns.T
-        off = np.zeros((*positions.shape, len(one)))
-        allowed = np.empty_like(off)
-        for stretch, places in enumerate(positions):
-            hands = hypothesis.hands(places)
-            first, second = hands[..., 0], hands[..., -1]
-            factors = hypothesis.factors(places)
-            allowed[stretch] = hypothesis.allowed(places).max(axis=-1)
-            for kind, vector in enumerate(self.vectors):
-                given = vector[one] + 1j * vector[other]
-                due = first * given
-                if hands.shape[-1] > 1:
-                    due.imag = (second * given).imag
-                seen = made[stretch, kind][:, self.back]
-                missed = np.abs(seen[:, one] - due.real)
-                missed = np.maximum(missed, np.abs(seen[:, other] - due.imag))
-                none = np.isnan(missed)
-                if none.any():
-                    both = ~np.isfinite(seen[:, one]) & ~np.isfinite(due)
-                    missed[none] = np.where(both[none], 0, np.inf)
-                off[stretch] = np.maximum(off[stretch], missed)
-                if len(self.rest):
-                    rest = np.outer(factors, self.kept * vector[self.rest])
-                    beside = np.abs(seen[:, self.rest] - rest)
-                    beside[np.isnan(seen[:, self.rest]) & np.isnan(rest)] = 0
-                    beside = np.nan_to_num(beside.max(axis=-1), nan=np.inf)
-                    off[stretch, :, 0] = np.maximum(off[stretch, :, 0], beside)
-        return off, allowed
+        made = made.reshape(-1, self.rotation.width)
+        return in_order(made, self.pairs.order).reshape(x.shape)
+
+    def hands_in(self, made: np.ndarray) -> np.ndarray:
+        """Read hands off answers to the first two vectors."""
+        one, other = self.pairs.places
+        shape = (made.shape[1], len(self.pairs.columns), 2)
+        hands = np.empty(shape, complex)
+        hands[..., 0].real = made[0][:, one]
+        hands[..., 0].imag = -made[1][:, one]
+        hands[..., 1].real = made[1][:, other]
+        hands[..., 1].imag = made[0][:, other]
+        return hands
 
     def hands(self, positions: np.ndarray) -> np.ndarray:
-        """Return the hands at some positions, asked in one row.
+        """Return the hands at some positions, NaN if it fails there."""
+        try:
+            return self.hands_in(self.answers(positions[None]))
+        except NoAnswerError:
+            shape = (len(positions), len(self.pairs.columns), 2)
+            return np.full(shape, np.nan, complex)
 
-        Returns:
-            `[positions, pairs, 2]`, complex, NaN where it cannot be asked.
+    def compare(
+        self, hypothesis: Hypothesis, positions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return which hands fit, which positions do, and errors of hands."""
+        rows = 3 if len(positions) % 3 == 0 else 1
+        made = self.answers(positions.reshape(rows, -1))
+        hands = self.hands_in(made)
+        fits, off = hypothesis.compare(positions, hands)
+        right = fits.all(axis=(1, 2))
+        right &= self.others_fit(made, hands, hypothesis, positions)
+        return fits, right, off
+
+    def others_fit(
+        self,
+        made: np.ndarray,
+        hands: np.ndarray,
+        hypothesis: Hypothesis,
+        positions: np.ndarray,
+    ) -> np.ndarray:
+        """Tell where random numbers are turned as the hands say.
+
+        Columns that do not turn have to stay as they are.
         """
-        positions = np.asarray(positions)
-        made = []
-        for vector in self.vectors[:2]:
-            x = np.tile(vector, (1, len(positions), 1))
+        one, other = self.pairs.places
+        given = self.vectors[2, one] + 1j * self.vectors[2, other]
+        due = np.empty(made.shape[1:])
+        due[:, one] = (hands[..., 0] * given).real
+        due[:, other] = (hands[..., 1] * given).imag
+        off = made[2] - due
+        factors = hypothesis.factors(positions)
+        stay = np.outer(factors, self.kept * self.vectors[2, self.rest])
+        off[:, self.rest] = made[2][:, self.rest] - stay
+        fits = np.abs(off) <= hypothesis.slack
+        fits[:, self.rest] |= np.isnan(off[:, self.rest] * stay)
+        fits |= ~np.isfinite(due) & ~np.isfinite(made[2])
+        return fits.all(axis=1)
+
+    def look(self, hypothesis: Hypothesis, to_first: bool = False) -> Look:
+        """Compare all positions with a hypothesis, up to one that fails."""
+        while True:
             try:
-                answer = self.rotation(x, positions[None])[0]
-            except NoAnswerError:
-                answer = np.full(x.shape[1:], np.nan)
-            made.append(answer[:, self.back][:, self.pairs.columns])
-        first = made[0][..., 0] - 1j * made[1][..., 0]
-        second = made[1][..., 1] + 1j * made[0][..., 1]
-        return np.stack([first, second], axis=-1)
+                return super().look(hypothesis, to_first)
+            except NoAnswerError as trouble:
+                self.end_before_failure(trouble)
 
     def fails(self, positions: np.ndarray) -> bool:
         """Tell whether a row of positions fails."""
@@ -173,33 +155,31 @@ class Sweep:
             return True
         return False
 
-    def refused(self, positions: np.ndarray, trouble: NoAnswerError) -> None:
-        """Name the first position that fails, and end before it."""
-        some = np.unique(positions)
-        from_, to = int(some[0]), int(some[-1])
+    def end_before_failure(self, trouble: NoAnswerError) -> None:
+        """Name the first position that fails, and look no farther."""
+        some = self.asked
         while len(some) > 1:
             halves = np.array_split(some, 2)
             failing = [half for half in halves if self.fails(half)]
             if not failing:
                 break
             some = failing[0]
-        if len(some) == 1 and self.fails(some):
-            first = self.end = int(some[0])
-            words = f"Position {first} is the first to fail: {trouble}."
-        else:
-            first, self.end = from_, from_ or len(self.first)
+        first = self.end = int(some[0])
+        words = f"Position {first} is the first to fail: {trouble}."
+        if len(some) > 1 or not self.fails(some):
+            first, last = int(self.asked[0]), int(self.asked[-1])
+            self.end = first or len(self.first)
             self.length = len(self.first)
             words = (
-                f"Positions {from_} to {to} fail in one call, and not by"
+                f"Positions {first} to {last} fail in one call, and not by"
                 f" themselves: {trouble}."
             )
         self.findings.append(Finding("far positions", words, first))
 
-    def tell(self, begun: float, done: int) -> None:
+    def tell(self, done: int) -> None:
         """Tell a reader who waits how far it is."""
-        if not sys.stderr.isatty():
-            return
-        if time.monotonic() - begun > WAIT:
+        waited = time.monotonic() - self.begun
+        if waited > WAIT and sys.stderr.isatty():
             end = "\n" if done == self.end else ""
             said = f"\rposition {done} of {self.end} "
             print(said, end=end, file=sys.stderr, flush=True)
@@ -212,22 +192,19 @@ class Sweep:
             look: What it makes of all positions.
         """
         place = int(look.wrong.argmax())
+        called = next(p for p in self.stretches() if p[-1] >= place)
 
         def is_wrong(largest: int) -> bool:
-            some = np.array([[place, largest]])
-            off, allowed = self.errors(model, some)
-            return not np.all(off[0, 0] <= allowed[0, 0])
+            hands = self.hands(np.array([place, largest]))[:1]
+            return not model.compare([place], hands)[0].all()
 
         if is_wrong(place):
             return []
-        for positions in self.stretches():
-            if place <= positions.max():
-                largest = int(positions.max())
-                break
-        if largest == place or not is_wrong(largest):
+        largest = int(called[-1])
+        if not is_wrong(largest):
             words = (
                 f"Position {place} is turned rightly alone, and wrongly in a"
-                f" call of {positions.shape[1]} tokens."
+                f" call of {len(called) // 3} tokens."
             )
             return [Finding("positions", words, place)]
         first = first_where(is_wrong, place, largest)

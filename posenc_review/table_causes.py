@@ -1,7 +1,10 @@
-"""Why a table is wrong: causes that explain what it holds."""
+"""Why a table is wrong: causes that explain what it holds.
+
+Most causes are changes in how pairs turn, as in a rotary function, and
+`hypothesis` names them. Others move or change single columns.
+"""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -9,101 +12,71 @@ from .conventions import SPACINGS, Formula, every_formula
 from .frequencies import USUAL_BASES, Plan, plan_of, suggestion
 from .hypothesis import (
     MANY,
-    Hands,
+    Evidence,
     Hypothesis,
     explain,
     known_factor,
     measure,
-    start_of,
 )
 from .report import numbered, plain, runs
 from .rounding import STEP, format_of
 
-ALIKE = 1e-3  # how near entries must be to be told for the formula's
+ALIKE = 1e-3  # how near entries must be to be taken for the formula's
+FIRST = 64  # rows in which single columns are looked at
+# The exponent of column k of d, where both columns of pair i should have 2 i.
+EXPONENTS: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
+    "interleaved, and each column has an exponent of its own, so that the"
+    " cosines' are off": lambda k, d: k,
+    "interleaved, and the exponents are twice the column's number, not the"
+    " pair's": lambda k, d: 2 * k,
+    "interleaved, and the angles are laid out concatenated": (
+        lambda k, d: 2 * k % d
+    ),
+    "concatenated, and the angles are laid out interleaved": (
+        lambda k, d: k // 2 * 2
+    ),
+}
 
 
-class Tables(NamedTuple):
-    """An encoder's tables, and what they are held to."""
-
-    ask: Callable[[int], np.ndarray]  # the table of so many rows, as it came
-    asked: Formula
-    tolerance: float
-    rows: int  # of the longest table
-
-    def table(self, seq_len: int) -> np.ndarray:
-        """Return a table, `[seq_len, d_model]`."""
-        return self.ask(seq_len).reshape(seq_len, self.asked.d_model)
-
-    def hands(self, seq_len: int) -> np.ndarray:
-        """Return each cosine and its sine as one complex number.
-
-        Returns:
-            `[seq_len, pairs]`.
-        """
-        return self.asked.hands(self.table(seq_len))
-
-    def off(
-        self,
-        seen: object,
-        right: object,
-        size: float = 6,
-        least: float = ALIKE,
-    ) -> np.ndarray:
-        """Return the places where `seen` is off, one a row of the result.
-
-        Args:
-            seen: What the tables hold, or something computed from it.
-            right: What that should be.
-            size: By how many times the tolerance it may be off, as errors
-                add up in what is computed.
-            least: By how much it may be off in any case.
-        """
-        slack = least + size * self.tolerance
-        return np.argwhere(~(np.abs(seen - right) <= slack))
-
-    def errors(self) -> np.ndarray:
-        """Return the largest error of each row of the longest table."""
-        table, errors = self.table(self.rows), []
-        for start in range(0, self.rows, MANY):
-            rows = table[start : start + MANY]
-            right = self.asked.rows(start + np.arange(len(rows)))
-            errors.append(np.abs(rows - right).max(axis=1))
-        return np.concatenate(errors)
-
-
-def causes_of(tables: Tables, errors: np.ndarray) -> list[str]:
-    """Return sentences that explain a table.
+def causes_of(
+    table: np.ndarray,
+    short: np.ndarray,
+    asked: Formula,
+    tolerance: float,
+    worst: float,
+) -> list[str]:
+    """Return sentences that explain a table, or none.
 
     Args:
-        tables: That are wrong.
-        errors: The largest of each row of the longest.
+        table: That is wrong, `[rows, d_model]`.
+        short: A shorter one of the same encoder, which may be right.
+        asked: What they are held to.
+        tolerance: By how much an entry may be off.
+        worst: By how much one is off at most.
     """
-    table, asked = tables.table(tables.rows), tables.asked
     values = format_of(table[:MANY])
-    if errors.max() <= 0.501 * STEP.get(values, 0):
+    if worst <= 0.501 * STEP.get(values, 0):
         return [f"Entries are rounded to {values}."]
-    slack = tables.tolerance + 2e-6 + STEP.get(values, 0)
-    first = tables.table(64)
-    if alike(first, asked.rows(np.arange(64))):
-        first = table[:64]  # only the long one is wrong, if any
-    if alike(first, asked.rows(np.arange(64))):
-        return waves(table, asked, slack, tables.tolerance) or []
-    for explanation in (scaled, other_formula, negated_columns):
+    right = asked.rows(np.arange(FIRST))
+    first = short[:FIRST]
+    if alike(first, right):
+        first = table[:FIRST]  # only the long one is wrong
+    if alike(first, right):
+        return turning(table, asked, tolerance)
+    for explanation in (scaled, other_exponents, negated_columns):
         words = explanation(first, asked)
         if words:
             return [words]
-    d_model, base, start = asked.d_model, asked.base, asked.start
-    for each in [asked, *every_formula(d_model, base, start)]:
+    # The columns may stand in the order of another convention.
+    for each in [
+        asked,
+        *every_formula(asked.d_model, asked.base, asked.start),
+    ]:
         if each.spacing == asked.spacing:
-            said = waves(table, each, slack, tables.tolerance)
+            said = turning(table, each, tolerance)
             if said:
                 return said
-    for explanation in (
-        moved_columns,
-        constant_columns,
-        mixed_entries,
-        no_waves,
-    ):
+    for explanation in (moved_columns, constant_columns, mixed_entries):
         words = explanation(first, asked)
         if words:
             return [words]
@@ -129,105 +102,65 @@ def scaled(table: np.ndarray, asked: Formula) -> str:
         said.append(f"multiplied by {plain(factor, 4)}{known}")
     if abs(added) > ALIKE:
         said.append(f"moved by {plain(added, 4)}")
-    return f"All entries are {' and '.join(said)}." if said else ""
+    return f"All entries are {' and '.join(said)}."
 
 
-# Order of columns, what is wrong, and the exponent of column `k` of `d`,
-# where both columns of pair i should have 2 i.
-EXPONENTS: tuple[tuple[str, str, Callable], ...] = (
-    (
-        "interleaved",
-        "each column has an exponent of its own, so that the cosines' are off",
-        lambda k, d: k,
-    ),
-    (
-        "interleaved",
-        "the exponents are twice the column's number, not the pair's",
-        lambda k, d: 2 * k,
-    ),
-    (
-        "interleaved",
-        "the angles are laid out concatenated",
-        lambda k, d: 2 * k % d,
-    ),
-    (
-        "concatenated",
-        "the angles are laid out interleaved",
-        lambda k, d: k // 2 * 2,
-    ),
-)
-
-
-def other_formula(table: np.ndarray, asked: Formula) -> str:
-    """Explain a table by a formula with other exponents."""
+def other_exponents(table: np.ndarray, asked: Formula) -> str:
+    """Explain a table by columns whose waves have other exponents."""
     width = asked.d_model
     positions = asked.start + np.arange(len(table))
-    for order, words, exponents in EXPONENTS:
-        frequencies = asked.base ** (
-            -exponents(np.arange(width), width) / width
-        )
-        angles = np.multiply.outer(positions, frequencies)
+    for words, exponents in EXPONENTS.items():
+        powers = -exponents(np.arange(width), width) / width
+        angles = np.multiply.outer(positions, asked.base**powers)
+        order = words.partition(",")[0]
         _, cosines = asked._replace(order=order).columns()
         made = np.sin(angles)
         made[:, cosines] = np.cos(angles[:, cosines])
         if alike(table, made):
-            return f"The table is {order}, and {words}."
+            return f"The table is {words}."
     return ""
 
 
-def waves(
-    table: np.ndarray, asked: Formula, slack: float, tolerance: float
-) -> list[str] | None:
-    """Explain a table by how its pairs turn, as that of a rotary function.
+def turning(table: np.ndarray, asked: Formula, tolerance: float) -> list[str]:
+    """Explain a table by how its pairs turn, as those of a rotary function.
 
     Args:
         table: `[rows, d_model]`.
-        asked: What it is held to.
-        slack: By how much an entry may be off where digits are few.
-        tolerance: By how much it may be off.
-
-    Returns:
-        Sentences, or None if its pairs do not turn.
+        asked: Which columns are pairs, and what they are held to.
+        tolerance: By how much an entry may be off.
     """
-    rows = Hands(asked.hands(table)[:, :, None], "row")
+    rows = Evidence(asked.hands(table)[:, :, None], "row")
     was = measure(rows.first)
-    signed = was.frequencies[:, 0]
-    turns = len(signed) and np.abs(signed).max() > 1e-9
-    if not turns or not was.even.all() or not alike(was.length, 1):
-        return None
-    start = start_of(was)
-    if np.isnan(start):
-        return None
+    if not was.frequencies.any() or not was.even.all():
+        return []
+    if np.isnan(was.start) or not alike(was.length, 1):
+        return []
+    digits = STEP.get(format_of(table[:MANY]), 0)
+    slack = tolerance + 2e-6 + digits
     spacings = sorted(SPACINGS, key=lambda name: name != asked.spacing)
     steps = tuple(asked._replace(spacing=name).steps() for name in spacings)
-    precision = max(2e-6, 2 * STEP.get(format_of(table[:MANY]), 0))
-    bases = (asked.base, *USUAL_BASES)
-    plan = plan_of(np.abs(signed), steps, precision, bases=bases)
-    backwards = np.median(np.sign(signed)) < 0
-    if backwards and start == asked.start:
-        return None
-    said = plan_words(plan, asked, spacings)
-    if backwards:
-        said.append(f"Rows count backwards, from position {plain(-start)}.")
-    elif start != asked.start:
-        said.append(start_words(start, asked))
+    plan = plan_of(
+        np.abs(was.frequencies[:, 0]),
+        steps,
+        max(2e-6, 2 * digits),
+        bases=(asked.base, *USUAL_BASES),
+    )
     model = Hypothesis(
-        plan.frequencies[:, None] * (-1 if backwards else 1),
-        slack,
-        read=lambda row: row + start,
+        plan.frequencies[:, None], slack, read=lambda row: row + asked.start
     )
     model, look = explain(model, rows.look(model), rows)
+    if look.wrong[:FIRST].any():
+        return []
+    said = plan_words(plan, asked, spacings)
     said += [finding.words for finding in model.findings]
-    if look.wrong[:64].any():
-        return None
-    rest = look.error > max(tolerance, slack - tolerance)
-    if rest.any() and not look.wrong.any() and not model.stages:
+    is_off = look.error > max(tolerance, slack - tolerance)
+    if is_off.any() and not look.wrong.any() and not model.stages:
         row = int(np.argmax(look.error > tolerance))
         said.append(
             f"Angles are in float32: row {row} is the first that is off by"
             f" more than {tolerance:g}."
         )
-    return said or None
+    return said
 
 
 def plan_words(plan: Plan, asked: Formula, spacings: list[str]) -> list[str]:
@@ -248,48 +181,35 @@ def plan_words(plan: Plan, asked: Formula, spacings: list[str]) -> list[str]:
     return said
 
 
-def start_words(start: float, asked: Formula) -> str:
-    """Say with which position a table begins."""
-    late = start - asked.start
-    rows = (
-        "one position" if abs(late) == 1 else f"{plain(abs(late))} positions"
-    )
-    words = f"Row 0 holds position {plain(start)}: each row is {rows}"
-    if late < 0:
-        return f"{words} early."
-    cause = "counted from 1?" if late == 1 else "an offset for padding?"
-    return f"{words} late ({cause})."
+def columns_off(table: np.ndarray, asked: Formula) -> np.ndarray:
+    """Tell which columns are not those of the formula."""
+    right = asked.rows(np.arange(len(table)))
+    return np.abs(table - right).max(axis=0) > ALIKE
 
 
 def negated_columns(table: np.ndarray, asked: Formula) -> str:
     """Explain a table by columns that are negated, if all else is right.
 
-    This comes before the waves: a pair that is negated could also be one
-    that begins half a turn later.
+    Turning comes later: a pair that is negated could also be one that begins
+    half a turn later.
     """
-    right = asked.rows(np.arange(len(table)))
-    off = np.abs(table - right).max(axis=0) > ALIKE
-    if np.any(off & (np.abs(table + right).max(axis=0) > ALIKE)):
+    off = columns_off(table, asked)
+    if np.any(off & columns_off(-table, asked)):
         return ""
-    return moved_columns(table, asked)
+    verb = "is" if off.sum() == 1 else "are"
+    return f"{waves_named(np.flatnonzero(off), asked)} {verb} negated."
 
 
 def moved_columns(table: np.ndarray, asked: Formula) -> str:
-    """Explain a table by columns that are exchanged, repeated or negated."""
+    """Explain a table by columns that are exchanged or repeated."""
     right = asked.rows(np.arange(len(table)))
-    off = np.abs(table - right).max(axis=0) > ALIKE
-    negated = off & (np.abs(table + right).max(axis=0) <= ALIKE)
-    moved = np.flatnonzero(off & ~negated)
+    moved = np.flatnonzero(columns_off(table, asked))
     order = np.arange(asked.d_model)
     for column in moved:
         apart = np.abs(table[:, [column]] - right).max(axis=0)
         if apart.min() > ALIKE:
             return ""
         order[column] = apart.argmin()
-    if negated.any():
-        some = np.flatnonzero(negated)
-        verb = "is" if len(some) == 1 else "are"
-        return f"{waves_named(some, asked)} {verb} negated."
     if len(set(order.tolist())) < len(order):
         verb = "holds" if len(moved) == 1 else "hold"
         column = moved[0]
@@ -313,11 +233,10 @@ def waves_named(columns: np.ndarray, asked: Formula) -> str:
 
 def constant_columns(table: np.ndarray, asked: Formula) -> str:
     """Explain a table by columns that hold one number."""
-    off = np.abs(table - asked.rows(np.arange(len(table)))).max(axis=0)
-    wrong = off > ALIKE
-    if np.ptp(table[:, wrong], axis=0).max() > 0:
+    off = columns_off(table, asked)
+    if np.ptp(table[:, off], axis=0).max() > 0:
         return ""
-    columns = numbered("column", np.flatnonzero(wrong))
+    columns = numbered("column", np.flatnonzero(off))
     return f"One number in all rows hold: {columns}."
 
 
@@ -332,16 +251,3 @@ def mixed_entries(table: np.ndarray, asked: Formula) -> str:
                 " are mixed, as by a reshape of the wrong axes."
             )
     return ""
-
-
-def no_waves(table: np.ndarray, asked: Formula) -> str:
-    """Say so if the columns are no waves at all."""
-    middle, ends = table[2:-1], table[3:] + table[1:-2]
-    turn = (middle * ends).sum(axis=0) / (middle**2).sum(axis=0)
-    missed = np.abs(ends - turn * middle).max(axis=0)
-    if np.mean(missed > ALIKE * 10) < 0.5:
-        return ""
-    return (
-        "Most columns are no waves of one frequency: are they learned or"
-        " random?"
-    )

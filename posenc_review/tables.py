@@ -1,7 +1,6 @@
 """Review a sinusoidal table, by the checks of notebook 07."""
 
 from collections.abc import Callable
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -9,10 +8,12 @@ import numpy as np
 from .conventions import (
     BASE,
     CONVENTIONS,
+    Formula,
     every_formula,
     fitting,
     name_of,
 )
+from .hypothesis import MANY
 from .report import Finding, Review, choices, first_where, plain
 from .rounding import STEP, format_of
 from .settings import (
@@ -23,13 +24,140 @@ from .settings import (
     describe_error,
     numbers,
 )
-from .table_causes import ALIKE, Tables, causes_of
+from .table_causes import ALIKE, causes_of
 
 SHORT = 64  # rows of the first look
 FAR = 32_768  # a row far out, whose position needs 16 binary digits
 LONGEST = 70_000  # rows, unless told otherwise
 TOLERANCE = 1e-6
 ENTRIES = 2**26  # of the largest table: 512 MB in float64
+
+
+class Encoder:
+    """An encoder, asked for its tables. Those that it gave are kept."""
+
+    def __init__(self, function: Callable, d_model: int):
+        """Take the function and the width to ask for."""
+        self.function, self.d_model = function, d_model
+        self.kept: dict[int, np.ndarray] = {}
+
+    def made(self, seq_len: int) -> np.ndarray:
+        """Ask for a table; raise what is wrong with it."""
+        table = numbers(self.function(seq_len, self.d_model))
+        sizes = [size for size in table.shape[:-1] if size != 1]
+        if sizes != [seq_len] or table.shape[-1] != self.d_model:
+            raise ValueError(f"the shape is {table.shape}")
+        fine = np.isfinite(table).all(axis=-1).ravel()
+        if not fine.all():
+            row = int(fine.argmin())
+            raise ValueError(f"there is NaN or infinity in row {row}")
+        return table
+
+    def table(self, seq_len: int) -> np.ndarray:
+        """Return a table as it came, asked for at most once."""
+        if seq_len not in self.kept:
+            self.kept[seq_len] = self.made(seq_len)
+        return self.kept[seq_len]
+
+    def trouble(self, ask: Callable, seq_len: int) -> str:
+        """Say why there is no table of so many rows, or nothing.
+
+        Args:
+            ask: `made` or `table`, which keeps what it is given.
+            seq_len: The rows.
+        """
+        try:
+            ask(seq_len)
+        except (Exception, SystemExit) as error:  # whatever the encoder raises
+            return describe_error(error)
+        return ""
+
+    def longest(self, most: int) -> tuple[int, list[Finding]]:
+        """Ask for ever longer tables, up to so many rows.
+
+        Returns:
+            The rows of the longest, and what went wrong with a longer one.
+        """
+        longest = 0
+        for rows in (4, SHORT, 256, 512, FAR + 1, most):
+            rows = min(rows, most)
+            trouble = self.trouble(self.table, rows)
+            if trouble:
+                break
+            longest = rows
+        else:
+            return longest, []
+        words = f"Asked for {rows} rows: {trouble}."
+        if not longest:
+            words += " If it is a rotary function, --rotary is missing."
+        if longest < SHORT:
+            return longest, [Finding("table", words)]
+
+        def fails(count: int) -> bool:
+            return bool(self.trouble(self.made, count))
+
+        longest = first_where(fails, longest, rows) - 1
+        words += f" Up to {longest} rows it gives a table."
+        return longest, [Finding("table", words, position=longest)]
+
+    def asked_again(self) -> list[Finding]:
+        """Look whether a table that was asked for before is still the same."""
+        before, words = self.table(SHORT), ""
+        trouble = self.trouble(self.made, SHORT)
+        if trouble:
+            words = f"Asked again for {SHORT} rows, it fails: {trouble}."
+            return [Finding("state", words)]
+        same = before == self.made(SHORT)
+        if same.all():
+            return []
+        row = int(same.all(axis=-1).ravel().argmin())
+        words = f"Asked again for {SHORT} rows, it gives another row {row}."
+        return [Finding("state", words, position=row)]
+
+
+class Tables(NamedTuple):
+    """An encoder's tables, and what they are held to."""
+
+    encoder: Encoder
+    asked: Formula
+    tolerance: float
+    rows: int  # of the longest table
+
+    def table(self, seq_len: int) -> np.ndarray:
+        """Return a table, `[seq_len, d_model]`."""
+        return self.encoder.table(seq_len).reshape(seq_len, -1)
+
+    def hands(self, seq_len: int) -> np.ndarray:
+        """Return cosines + 1j * sines of each pair, `[seq_len, pairs]`."""
+        return self.asked.hands(self.table(seq_len))
+
+    def off(
+        self,
+        seen: object,
+        right: object,
+        size: float = 6,
+        least: float = ALIKE,
+    ) -> np.ndarray:
+        """Return the places where `seen` is off, one a row of the result.
+
+        Args:
+            seen: What the tables hold, or something computed from it.
+            right: What that should be.
+            size: By how many times the tolerance it may be off, as errors
+                add up in what is computed.
+            least: By how much it may be off in any case.
+        """
+        slack = least + size * self.tolerance
+        return np.argwhere(~(np.abs(seen - right) <= slack))
+
+    def errors(self) -> np.ndarray:
+        """Return the largest error of each row of the longest table."""
+        table, errors = self.table(self.rows), []
+        for start in range(0, self.rows, MANY):
+            rows = table[start : start + MANY]
+            right = self.asked.rows(start + np.arange(len(rows)))
+            errors.append(np.abs(rows - right).max(axis=1))
+        return np.concatenate(errors)
 
 
 # The checks return the row where one fails, and words; or None.
@@ -158,7 +286,7 @@ def first_rows(tables: Tables) -> Failed | None:
 
 def batch_axis(tables: Tables) -> Failed | None:
     """Ask whether each sentence of a batch is given the same encoding."""
-    table, width = tables.ask(4), tables.asked.d_model
+    table, width = tables.encoder.table(4), tables.asked.d_model
     due = np.zeros((4, 4, width))
     batch = due + table
     if batch.shape == due.shape and not np.ptp(batch, axis=0).any():
@@ -180,19 +308,6 @@ CHECKS: dict[str, Callable[[Tables], Failed | None]] = {
     "first rows": first_rows,
     "batch axis": batch_axis,
 }
-
-
-def read(encoder: Callable, seq_len: int, d_model: int) -> np.ndarray:
-    """Return an encoder's table as float64, or raise what is wrong with it."""
-    table = numbers(encoder(seq_len, d_model))
-    sizes = [size for size in table.shape[:-1] if size != 1]
-    if sizes != [seq_len] or table.shape[-1] != d_model:
-        raise ValueError(f"the shape is {table.shape}")
-    if not np.isfinite(table).all():
-        fine = np.isfinite(table.reshape(seq_len, d_model)).all(axis=1)
-        row = np.flatnonzero(~fine).min()
-        raise ValueError(f"there is NaN or infinity in row {row}")
-    return table
 
 
 def review(
@@ -234,15 +349,11 @@ def review(
     check_base(base)
     check_tolerance(tolerance)
 
-    def made(rows: int) -> np.ndarray:
-        return read(encoder, rows, d_model)
-
-    ask = cache(made)
-    most = min(max_len, ENTRIES // d_model)
-    longest, details = ask_for_tables(ask, made, most)
+    asking = Encoder(encoder, d_model)
+    longest, details = asking.longest(min(max_len, ENTRIES // d_model))
     if longest < SHORT:
         return Review(tuple(details))
-    short = ask(SHORT).reshape(SHORT, d_model)
+    short = asking.table(SHORT).reshape(SHORT, d_model)
     slack = max(ALIKE, tolerance, STEP.get(format_of(short), 0))
     every = every_formula(d_model, float(base), start)
     fit = fitting(short, slack, every)
@@ -250,9 +361,9 @@ def review(
     if convention:
         likely = [every[CONVENTIONS.index(convention)]]
     tables, failed = best_convention(
-        [Tables(ask, each, tolerance, longest) for each in likely]
+        [Tables(asking, each, tolerance, longest) for each in likely]
     )
-    details += [*failed, *asked_again(made, short)]
+    details += [*failed, *asking.asked_again()]
     errors = tables.errors()
     if errors.max() > tolerance:
         details.append(every_row(tables, errors))
@@ -269,51 +380,6 @@ def review(
         "" if tables.asked in fit else held_to,
         fields={"held_to": held_to, "rows": longest, "rows_right": right},
     )
-
-
-def ask_for_tables(
-    ask: Callable, made: Callable, most: int
-) -> tuple[int, list[Finding]]:
-    """Ask for ever longer tables.
-
-    Args:
-        ask: Makes a table of so many rows, and keeps it.
-        made: Makes it and does not keep it, since long ones fill the memory.
-        most: How many rows to ask for.
-
-    Returns:
-        The rows of the longest, and what went wrong with a longer one.
-    """
-    longest = 0
-    for rows in (4, SHORT, 256, 512, FAR + 1, most):
-        rows = min(rows, most)
-        trouble = trouble_with(ask, rows)
-        if trouble:
-            break
-        longest = rows
-    if not trouble:
-        return longest, []
-    words = f"Asked for {rows} rows: {trouble}."
-    if not longest:
-        words += " If it is a rotary function, --rotary is missing."
-    if longest < SHORT:
-        return longest, [Finding("table", words)]
-
-    def fails(count: int) -> bool:
-        return bool(trouble_with(made, count))
-
-    longest = first_where(fails, longest, rows) - 1
-    words += f" Up to {longest} rows it gives a table."
-    return longest, [Finding("table", words, position=longest)]
-
-
-def trouble_with(ask: Callable, rows: int) -> str:
-    """Say why there is no table of so many rows, or nothing."""
-    try:
-        ask(rows)
-    except (Exception, SystemExit) as error:  # whatever the encoder raises
-        return describe_error(error)
-    return ""
 
 
 def best_convention(likely: list[Tables]) -> tuple[Tables, list[Finding]]:
@@ -337,32 +403,18 @@ def best_convention(likely: list[Tables]) -> tuple[Tables, list[Finding]]:
     return best, found
 
 
-def asked_again(made: Callable, short: np.ndarray) -> list[Finding]:
-    """Look whether a table that was asked for before is still the same."""
-    try:
-        again = made(SHORT).reshape(short.shape)
-    except (Exception, SystemExit) as error:
-        words = (
-            f"Asked again for {SHORT} rows, it fails: {describe_error(error)}."
-        )
-        return [Finding("state", words)]
-    if np.array_equal(short, again):
-        return []
-    row = int(np.argmax((short != again).any(axis=1)))
-    words = f"Asked again for {SHORT} rows, it gives another row {row}."
-    return [Finding("state", words, position=row)]
-
-
 def every_row(tables: Tables, errors: np.ndarray) -> Finding:
     """Say why rows are wrong, which is the first, and by how much."""
+    table, asked = tables.table(tables.rows), tables.asked
     row = int(np.argmax(errors > tables.tolerance))
     worst = int(errors.argmax())
-    rows = tables.table(tables.rows)[[row, worst]]
-    off = np.abs(rows - tables.asked.rows([row, worst]))
+    off = np.abs(table[[row, worst]] - asked.rows([row, worst]))
     place, other = off.argmax(axis=1).tolist()
     with np.errstate(all="ignore"):  # some causes do not fit, by far
-        causes = causes_of(tables, errors)
-    said = causes or ["No known cause explains it."]
+        said = causes_of(
+            table, tables.table(SHORT), asked, tables.tolerance, errors.max()
+        )
+    said = said or ["No known cause explains it."]
     said.append(
         f"Row {row} is the first that is wrong, in column {place}; the worst"
         f" is off by {plain(errors.max(), 2)}: row {worst}, column {other}."

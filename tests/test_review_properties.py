@@ -113,7 +113,7 @@ CHANGES = {  # and by what name the first of them is found
         at(lambda p: p >= n, lambda m, x: 2 * m),
         "far positions",
     ),
-    "count from 1": ({"read": lambda p: p + 1}, "position 0"),
+    "counted from 1": ({"read": lambda p: p + 1}, "position 0"),
     "by 3": (at(lambda p: p >= 0, lambda m, x: 3 * m), "lengths"),
     "ignored": (
         {"read": lambda p: np.broadcast_to(np.arange(p.shape[1]), p.shape)},
@@ -149,7 +149,7 @@ WHOLE = {
 TWICE = [  # two changes at once: both are named, and nothing else
     (
         {"read": lambda p: np.minimum(p + 1, n)},
-        "count from 1.*clipped",
+        "counted from 1.*clipped",
     ),
     (
         {"read": lambda p: np.minimum(bfloat16(p), 400)},

@@ -442,8 +442,11 @@ WRONG = [  # a function; the finding's name, and what it should say
     (written_as_half, "position 0: read in the other layout and written"),
     (rest_first, "position 0: of the result is column 32 of x"),
     (rest_lost, "lengths: Columns 32 to 63 do not turn"),
-    (takes(lambda p: p + 1), "position 0: as position 1 should be"),
-    (takes(lambda p: p + 1), "position 0: 1 as 2, and so on"),
+    (takes(lambda p: p + 1), "position 0: 0 is taken for position 1"),
+    (
+        takes(lambda p: p + 1),
+        "position 0: is one position late (counted from 1?)",
+    ),
     (
         rotary(angles=lambda a: a + np.linspace(0, 1, 32) ** 2),
         "position 0: 31 by",
@@ -506,7 +509,7 @@ WRONG = [  # a function; the finding's name, and what it should say
     (rotary(length=100), "lengths: Lengths change by 100."),
     (longer(slice(3, 5), 2), "lengths: by 2 in pairs 3 to 4."),
     (shrinking(0.99), "lengths: in pair 0 by 0.99 at position 1;"),
-    (shrinking(0.9999999), "lengths: by 0.9999 at position 1031;"),
+    (shrinking(0.999999), "lengths: by 0.9999 at position 103;"),
     (takes(bfloat16), "precision: rounded to bfloat16: position 257"),
     (takes(float16), "precision: rounded to float16: position 2049"),
     (rotary(angles=bfloat16), "precision: Angles are rounded to bfloat16"),

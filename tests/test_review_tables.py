@@ -237,7 +237,7 @@ WRONG = [  # an encoder, the checks of the eight that fail, what is said
     (other_base(1e8), SPEED, "base 100000000: a doubled exponent"),
     (other_base(1e4 ** (64 / 63)), SPEED, "base 11574: d - 1 for d"),
     (other_base(math.e**4), SPEED, "base 54.598: log10 for the natural log"),
-    (taken(lambda n: n + 1), LATE, "Row 0 holds position 1: each row is one"),
+    (taken(lambda n: n + 1), LATE, "is taken for position 1: each row is one"),
     (
         taken(lambda n: n - 3),
         LATE,
@@ -342,11 +342,15 @@ WRONG = [  # an encoder, the checks of the eight that fail, what is said
         SPEED,
         "pairs 0 to 15 as base 10000 has them, 16 to 31 divided by 8.",
     ),
-    (taken(lambda n: 70 - n), LATE, "Rows count backwards, from position 70."),
+    (
+        taken(lambda n: 70 - n),
+        LATE,
+        "taken for position 70, and rows count backwards.",
+    ),
     (
         lambda n, d: fairseq(n, d)[:, WOVEN],
         LATE,
-        "Row 0 holds position 2: each row is 2 positions late",
+        "is taken for position 2: each row is 2 positions late",
     ),
     (
         reshaped,
@@ -354,7 +358,7 @@ WRONG = [  # an encoder, the checks of the eight that fail, what is said
         "columns are mixed / 2000 rows, row 1 is not that of one of 64.",
     ),
     (late_first_rows, "first rows", "2000 rows, row 7 is not that"),
-    (random, ALL.replace(",", ", row 2,", 1), "are they learned or random?"),
+    (random, ALL.replace(",", ", row 2,", 1), "No known cause explains it."),
     (changed(slice(0, 1), 0), "row length", "At row 0, the result is zero"),
     (
         changed(slice(30, 31), 0),
