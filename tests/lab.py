@@ -42,25 +42,23 @@ def jupyterlab(browser, home: Path, windowing: str) -> Iterator[Callable]:
     """Start a JupyterLab of its own; the function that opens a notebook."""
     folder = home / "notebooks"
     folder.mkdir()
-    settings = home / "settings/@jupyterlab/notebook-extension"
+    settings = home / ".jupyter/lab/user-settings/@jupyterlab"
+    settings /= "notebook-extension"
     settings.mkdir(parents=True)
     plain = json.dumps({"windowingMode": windowing})
     (settings / "tracker.jupyterlab-settings").write_text(plain)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    environment = {
-        **os.environ,
-        "IPYTHONDIR": str(home / "ipython"),
-        "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
-        "JUPYTER_CONFIG_DIR": str(home / "config"),
-        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
-    }
     command = [sys.executable, "-m", "jupyterlab", "--no-browser"]
     command += ["--allow-root", f"--port={port}", "--ServerApp.port_retries=0"]
     command += ["--IdentityProvider.token=", "--ServerApp.ip=127.0.0.1"]
     with (home / "log").open("w") as log:
         server = subprocess.Popen(
-            command, cwd=folder, env=environment, stdout=log, stderr=log
+            command,
+            cwd=folder,
+            env={**os.environ, "HOME": str(home)},
+            stdout=log,
+            stderr=log,
         )
     try:
         address = f"http://127.0.0.1:{port}/"

@@ -11,7 +11,7 @@ import pytest
 import renew_series
 from conftest import NOTEBOOKS, ROOT
 from series import listing
-from series.cells import FOLDED, IGNORED, TAGS, tags
+from series.cells import FOLDED, IGNORED, TAGS, is_folded, tags
 from series.chapters import CLEAR_OUTPUTS
 
 LISTED = {each.path: each for each in listing.NOTEBOOKS}
@@ -20,7 +20,12 @@ THE_WAY_IN = listing.PARTS[0]
 MOST_MINUTES = {"The way in": 25, "The main line": 60, "Going further": 80}
 KILOBYTES = 400  # wanted: 300; above this, a figure is too large
 LINES_OF_A_CELL = 15
-TAGS_OF_AN_EXERCISE = ("exercise", "check", "exercise", "solution")
+TAG_OF_PART = {
+    "exercise": "exercise",
+    "check": "check",
+    "answer": "exercise",
+    "solution": "solution",
+}
 STORE = "store it: uv run tools/store_notebooks.py notebooks/"
 
 
@@ -38,8 +43,9 @@ def code(notebook):
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def prose(notebook):
-    return [cell for cell in notebook.cells if cell.cell_type == "markdown"]
+def text_of(notebook):
+    cells = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
+    return "\n".join(cell.source for cell in cells)
 
 
 def pictures(cell):
@@ -48,21 +54,18 @@ def pictures(cell):
 
 
 def headings(notebook):
-    lines = "\n".join(cell.source for cell in prose(notebook))
-    return re.findall(r"^(#{1,6}) (.+)$", lines, re.MULTILINE)
+    return re.findall(r"(?m)^(#{1,6}) (.+)$", text_of(notebook))
 
 
 def sections(notebook):
     """The numbers in front of the headings of sections, as they stand."""
-    titles = [title for level, title in headings(notebook) if level == "##"]
-    found = [re.match(r"(\d+)\. ", title) for title in titles]
-    return [int(each[1]) for each in found if each]
+    found = re.findall(r"(?m)^## (\d+)\. ", text_of(notebook))
+    return [int(number) for number in found]
 
 
 def captions(notebook):
     """The numbers of the figures, as their captions tell them."""
-    text = "\n".join(cell.source for cell in prose(notebook))
-    found = re.findall(r"^\*\*Figure (\d+)\.\*\* ", text, re.MULTILINE)
+    found = re.findall(r"(?m)^\*\*Figure (\d+)\.\*\* ", text_of(notebook))
     return [int(number) for number in found]
 
 
@@ -90,19 +93,24 @@ def test_what_repeats_the_list_agrees_with_it(page):
 
 def test_files_that_pages_name_exist():
     pages = [*ROOT.glob("*.md"), *ROOT.glob("*/README.md")]
-    pages += [*ROOT.glob("workshop/**/*.md"), ROOT / "web/changes.md"]
+    for ending in ("md", "yaml", "yml"):
+        pages += ROOT.glob(f"workshop/**/*.{ending}")
+        pages += ROOT.glob(f".github/**/*.{ending}")
     for page in pages:
-        linked = re.findall(r"\]\(([\w./-]+)[)#]", page.read_text("utf-8"))
-        gone = {file for file in linked if not (page.parent / file).exists()}
-        assert not gone, f"{page.relative_to(ROOT)} links to {gone}"
-    pages += [*ROOT.glob("workshop/**/*.yaml"), *ROOT.glob(".github/**/*.yml")]
-    for page in pages:
-        named = set(re.findall(r"\b\d\d_\w+\.ipynb", page.read_text("utf-8")))
-        gone = named - {path.name for path in NOTEBOOKS}
+        text = page.read_text("utf-8")
+        named = {
+            page.parent / file
+            for file in re.findall(r"\]\(([\w./-]+)[)#]", text)
+        }
+        named |= {
+            ROOT / "notebooks" / file
+            for file in re.findall(r"\b\d\d_\w+\.ipynb", text)
+        }
+        gone = {file.name for file in named if not file.exists()}
         assert not gone, f"{page.relative_to(ROOT)} names {gone}"
 
 
-def test_format_kernel_and_counts(notebook, path):
+def test_format_kernel_counts_and_size(notebook, path):
     nbformat.validate(notebook)
     assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
     assert set(notebook.metadata) == {"kernelspec"}, STORE + path.name
@@ -110,51 +118,31 @@ def test_format_kernel_and_counts(notebook, path):
     counts = [cell.execution_count for cell in code(notebook)]
     in_order = counts == list(range(1, len(counts) + 1))
     assert in_order, STORE + path.name
+    assert path.stat().st_size <= KILOBYTES * 1000, "figures are too large"
 
 
-def test_outputs_are_clean(notebook):
+def test_outputs_are_clean_and_compared(notebook):
+    """Nbval sees what varies from run to run; a path stays the same here."""
     for cell in code(notebook):
-        for output in cell.outputs:
-            assert output.output_type != "error", cell.id
-            assert output.get("name") != "stderr", cell.id
-            text = output.get("text", "") + str(
-                output.get("data", {}).get("text/plain", "")
-            )
-            varies = re.search(r"0x[0-9a-f]{6}|/home/|/tmp/|/root/", text)
-            assert not varies, f"{cell.id} shows an address or a path"
-
-
-def test_every_output_is_compared_except_progress(notebook):
-    for cell in code(notebook):
+        shown = str(cell.outputs)
+        warned = re.search(r"'name': 'stderr'|/home/|/tmp/|/root/", shown)
+        assert not warned, f"{cell.id} shows {warned[0]}"
         if IGNORED in tags(cell):
-            shows = r"ProgressBar|progress|display_id"
-            assert re.search(shows, cell.source), cell.id
-            assert not cell.outputs, f"{cell.id} stores what no test compares"
+            shows = re.search("ProgressBar|progress|display_id", cell.source)
+            assert shows, f"{cell.id}: {IGNORED} is for progress"
 
 
-def test_tags_are_known(notebook):
+def test_tags_are_known_and_fold_what_is_no_lesson(notebook, path):
     for cell in notebook.cells:
         unknown = tags(cell) - TAGS
         assert not unknown, f"{cell.id}: CONTRIBUTING.md lists the tags"
-
-
-def test_what_is_no_lesson_is_folded_and_all_else_open(notebook, path):
-    for cell in notebook.cells:
-        state = cell.metadata.get("jupyter", {})
-        is_folded = state.get("source_hidden", False)
         wanted = cell.cell_type == "code" and bool(tags(cell) & FOLDED)
-        assert is_folded == wanted, f"{cell.id}: {STORE}{path.name}"
-        assert "outputs_hidden" not in state, f"{STORE}{path.name}"
-
-
-def test_folded_cells_begin_with_a_line_that_names_them(notebook):
-    for cell in code(notebook):
-        if tags(cell) & FOLDED:
-            first = cell.source.splitlines()[0]
-            named = re.match(r"(# \w+ \w+|def \w+\(|class \w+)", first)
-            assert named, (
-                f"begin {cell.id} with a comment of two words, def or class"
-            )
+        assert is_folded(cell) == wanted, f"{cell.id}: {STORE}{path.name}"
+        first = cell.source.split("\n")[0]
+        named = re.match(r"# \w+ \w+|def \w+\(|class \w+", first)
+        assert named or not wanted, (
+            f"begin {cell.id} with a comment of two words, def or class"
+        )
 
 
 def test_cells_are_short_and_end_in_no_semicolon(notebook):
@@ -172,17 +160,16 @@ def test_cells_are_short_and_end_in_no_semicolon(notebook):
 def test_every_figure_has_alt_text_and_a_numbered_caption(notebook):
     number = 0
     for cell, following in itertools.pairwise(notebook.cells):
-        for image in pictures(cell):
+        images = pictures(cell)
+        for image in images:
             alt = image.metadata["image/png"]["alt"]
-            assert len(alt.split()) >= 6, (
-                f"{cell.id}: describe more than {alt}"
-            )
-        if pictures(cell) and "solution" not in tags(cell):
+            enough = len(alt.split()) >= 6
+            assert enough, f"{cell.id}: describe more than {alt}"
+        if images and "solution" not in tags(cell):
             number += 1
             caption = f"**Figure {number}.** "
-            assert following.source.startswith(caption), (
-                f"the cell after {cell.id} must begin with {caption}"
-            )
+            begins = following.source.startswith(caption)
+            assert begins, f"begin the cell after {cell.id} with {caption}"
     assert number >= 1, "draw one figure at least"
     assert len(captions(notebook)) == number, "a caption without a figure"
 
@@ -204,15 +191,11 @@ def test_has_the_parts_that_a_reader_expects(notebook, path):
     assert titles[-3:] == ["Exercises", "Recap", "Further reading"]
 
 
-def test_headings_are_in_order(notebook):
+def test_headings_go_down_by_one_level_and_sections_are_numbered(notebook):
     levels = [len(level) for level, _ in headings(notebook)]
     assert levels[0] == 1
-    assert levels.count(1) == 1
     for before, after in itertools.pairwise(levels):
-        assert after <= before + 1
-
-
-def test_sections_are_numbered_without_a_gap(notebook):
+        assert 2 <= after <= before + 1
     numbers = sections(notebook)
     in_order = numbers == list(range(1, len(numbers) + 1))
     assert in_order, f"number the sections anew, they are {numbers}"
@@ -264,35 +247,26 @@ def test_minutes_are_as_reckoned_and_one_sitting(notebook, path):
 def test_each_exercise_has_a_check_an_answer_and_a_solution(notebook, path):
     """The command that stores a notebook gives the cells these ids."""
     cells = {cell.id: cell for cell in notebook.cells}
-    tasks = re.findall(
-        r"^### Exercise (\d+)\. ",
-        "\n".join(cell.source for cell in prose(notebook)),
-        re.MULTILINE,
-    )
+    tasks = re.findall(r"(?m)^### Exercise (\d+)\. ", text_of(notebook))
     in_order = tasks == [str(place) for place in range(1, len(tasks) + 1)]
     assert in_order, f"number the exercises anew, they are {tasks}"
     least = 1 if LISTED[path].part == THE_WAY_IN else 3
     assert len(tasks) >= least, f"set {least} exercises at least"
     for number in tasks:
-        parts = ("exercise", "check", "answer", "solution")
-        names = [f"{part}-{number}" for part in parts]
+        names = [f"{part}-{number}" for part in TAG_OF_PART]
         missing = [name for name in names if name not in cells]
         assert not missing, (
             f"no {missing}: write and tag the cell, then {STORE}{path.name}"
         )
         places = [list(cells).index(name) for name in names]
         assert places == sorted(places), f"in another order: {names}"
-        for name, tag in zip(names, TAGS_OF_AN_EXERCISE, strict=True):
+        for name, tag in zip(names, TAG_OF_PART.values(), strict=True):
             assert tag in tags(cells[name]), f"{name} needs the tag {tag}"
-        task, check, answer, solution = (cells[name] for name in names)
-        assert f"### Exercise {number}. " in task.source
+        _, check, answer, solution = (cells[name] for name in names)
         assert check.source.startswith(f"def check_{number}(answer"), check.id
-        assert "..." in answer.source
+        assert f"check_{number}(" in answer.source, answer.id
         short = len(answer.source.splitlines()) <= 6
         assert short, f"{answer.id}: six lines at most"
-        called = f"check_{number}("
-        assert called in answer.source
-        assert called in solution.source
         assert "Not answered yet" in str(answer.outputs), answer.id
         assert "Correct." in str(solution.outputs), solution.id
         assert "Not yet" not in str(solution.outputs), solution.id
@@ -307,8 +281,7 @@ def test_predictions_are_followed_by_their_answer(notebook):
 
 
 def test_links_lead_somewhere(notebook, path):
-    text = "\n".join(cell.source for cell in prose(notebook))
-    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+    for target in re.findall(r"\]\(([^)\s]+)\)", text_of(notebook)):
         if not target.startswith(("http://", "https://", "#")):
             assert (path.parent / target).exists(), target
 
@@ -318,7 +291,3 @@ def test_previous_and_next_are_linked_at_both_ends(notebook, path):
     beginning = "\n".join(cell.source for cell in notebook.cells[:3])
     for end in (beginning, notebook.cells[-1].source):
         assert links in end, f"a line of its own: {links}"
-
-
-def test_is_small(path):
-    assert path.stat().st_size <= KILOBYTES * 1000

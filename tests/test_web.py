@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import threading
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -325,19 +326,13 @@ def test_links_inside_the_site_lead_somewhere(project):
             parts = urlsplit(there)
             if parts.scheme:
                 continue
-            target = path
-            if parts.path:
-                target = (site / unquote(parts.path)).resolve()
+            target = site / (unquote(parts.path) or path.name)
             assert target.is_file(), (path.name, there)
             if parts.query.startswith("path="):
                 notebook = parts.query.removeprefix("path=")
                 assert (site / "lite/files" / notebook).is_file(), there
             if parts.fragment and target in read:
                 assert read[target].find(id=parts.fragment), there
-    for path in NOTEBOOKS:
-        folder = "lite/files" if path in NUMPY else "colab"
-        names = [p.name for p in (site / folder).rglob("*.ipynb")]
-        assert sum(name.startswith(path.stem) for name in names) == 2
 
 
 @pytest.mark.slow
@@ -398,22 +393,16 @@ def test_figures_play_on_the_pages_and_follow_the_theme(page, address):
 
 
 @pytest.mark.slow
-def test_a_page_says_where_it_stands(project):
+def test_a_page_has_a_preview_a_source_and_whole_numbers(project):
     html = (project / "site/01_sine_waves.html").read_text("utf-8")
     page = BeautifulSoup(html, "html.parser")
-    there = "https://x.org/y/"
-    (canonical,) = page.select('link[rel="canonical"]')
-    assert canonical["href"] == f"{there}01_sine_waves.html"
-    told = {e["property"]: e["content"] for e in page.select("[property]")}
-    assert told["og:title"].startswith("01 Give every position")
-    picture = told["og:image"].removeprefix(there)
+    (preview,) = page.select('[property="og:image"]')
+    picture = preview["content"].removeprefix("https://x.org/y/")
     assert (project / "site" / picture).is_file()
     (source,) = page.select(".about-page a[href*=blob]")
     assert source["href"].endswith("/notebooks/01_sine_waves.ipynb")
     assert "10\N{NO-BREAK SPACE}000" in page.article.text
     assert page.select(".with-sign > math")
-    sitemap = (project / "site/sitemap.xml").read_text("utf-8")
-    assert f"<loc>{there}01_sine_waves.html</loc>" in sitemap
 
 
 @pytest.mark.slow
@@ -443,16 +432,14 @@ def test_a_prediction_is_kept_and_stands_beside_the_answer(page, address):
 
 def texts(cell) -> dict[str, str]:
     """What a cell shows, but pictures, by kind."""
-    found: dict[str, str] = {}
+    found = defaultdict(str)
     for output in cell["outputs"]:
         assert output["output_type"] != "error", (cell["id"], output)
-        shown = output.get("data", {})
         if output["output_type"] == "stream":
-            shown = {output["name"]: output["text"]}
-        for kind, text in shown.items():
+            found[output["name"]] += "".join(output["text"])
+        for kind, text in output.get("data", {}).items():
             if not kind.startswith("image/"):
-                text = SCRIPT.sub(r"\1", "".join(text))  # stored without it
-                found[kind] = found.get(kind, "") + text
+                found[kind] += SCRIPT.sub(r"\1", "".join(text))
     return {kind: text.strip() for kind, text in found.items()}
 
 
