@@ -95,56 +95,56 @@ def plan_of(
         likely: Plans to try before all others.
         bases: That are likely.
     """
-    turning = measured > STILL
-    if turning.sum() < 2:
-        return alone(measured, precision)
-    near = 4 * precision
-    usual = [*likely, *usual_plans(len(measured), steps, bases)]
-    right = [plan for plan in usual if not plan.findings]
-    divided = [each for plan in right for each in slowed(plan, measured, near)]
-    fitted = fitted_plans(measured, steps, precision)
-    changed = [each for plan in right for each in changes_of(plan)]
-    for plans in (usual, changed, divided):
-        for plan in plans:
-            if follows(measured, plan.frequencies, near):
-                return plan
-        for plan in plans:
-            if follows_rounded(measured, plan.frequencies, near):
-                return plan
-    for plan in fitted:
-        for each in (plan, *changes_of(plan), *slowed(plan, measured, near)):
-            if follows(measured, each.frequencies, near):
-                return each
-            if follows_rounded(measured, each.frequencies, near):
-                return each
-    loose = max(10 * precision, 1e-4)
-    if is_rounded(measured, near):
-        loose = max(loose, STEP["bfloat16"])
-    for plan in [*reversed(right), *fitted]:  # of the largest base first
-        parts = by_parts(measured, plan, loose)
-        if parts is not None:
-            return parts
-    return odd_pairs(measured, [*right, *fitted], max(10 * precision, 1e-4))
-
-
-def usual_plans(
-    pairs: int, steps: tuple[float, ...], bases: tuple[float, ...]
-) -> list[Plan]:
-    """Return the plans of likely bases, by each counting of exponents."""
-    return [
-        Plan(geometric(base, pairs, count), base, exponents)
+    near, loose = 4 * precision, max(10 * precision, 1e-4)
+    if np.sum(measured > STILL) < 2:
+        return alone(measured, near)
+    usual = [
+        Plan(geometric(base, len(measured), count), base, exponents)
         for base in bases
         for exponents, count in enumerate(steps)
     ]
+    fitted = fitted_plans(measured, steps, precision)
+    for plans in ([*likely, *usual], fitted):
+        right = [plan for plan in plans if not plan.findings]
+        changed = [each for plan in right for each in changes_of(plan)]
+        divided = [
+            each for plan in right for each in slowed(plan, measured, near)
+        ]
+        for group in (plans, changed, divided):
+            for fits in (follows, follows_rounded):
+                for plan in group:
+                    if fits(measured, plan.frequencies, near):
+                        return plan
+    right = [plan for plan in likely if not plan.findings]
+    right += [*usual, *fitted]
+    if is_rounded(measured, near):
+        return (
+            first_by_parts(measured, right, STEP["bfloat16"], 0.7)
+            or by_and_large(measured, right)
+            or no_base(measured, "are numbers of 16 bits: they are rounded")
+        )
+    return (
+        first_by_parts(measured, right, loose, 0.7)
+        or odd_pairs(measured, right, loose)
+        or by_and_large(measured, right)
+        or first_by_parts(measured, usual, loose, 1)
+        or no_base(measured, "follow no single base, nor parts of one")
+    )
 
 
 def fitted_plans(
     measured: np.ndarray, steps: tuple[float, ...], precision: float
 ) -> list[Plan]:
-    """Return the plan of the base that most pairs follow, if they do."""
-    slope, scatter = most_common_slope(measured, precision)
+    """Return plans of the base that most pairs follow, the roundest first."""
+    index = np.flatnonzero(measured > STILL)
+    logs = np.log(measured[index])
+    one, other = np.triu_indices(len(index), 1)
+    slopes = (logs[other] - logs[one]) / (index[other] - index[one])
+    slope = np.median(slopes)  # of all pairs of pairs: odd ones do not count
     if abs(slope) < 1e-3:
         return []
+    off = logs - slope * index
+    scatter = np.median(np.abs(off - np.median(off)))
     plans = []
     for exponents, count in enumerate(steps):
         base = float(np.exp(min(abs(slope) * count, 600.0)))
@@ -155,43 +155,13 @@ def fitted_plans(
     return sorted(plans, key=lambda plan: len(plain(plan.base).strip("0.")))
 
 
-def most_common_slope(
-    measured: np.ndarray, precision: float
-) -> tuple[float, float]:
-    """Return by how much the logarithm falls from pair to pair.
-
-    Returns:
-        That of most pairs, and how far these miss a straight line.
-    """
-    index = np.flatnonzero(measured > STILL)
-    logs = np.log(measured[index])
-    slope, start = np.polyfit(index, logs, 1)
-    off = np.abs(logs - start - slope * index).max()
-    if off <= 4 * precision:
-        return slope, off
-    near = max(10 * precision, 1e-4)
-    slopes = np.diff(logs) / np.diff(index)
-    slope = slopes[largest_group(slopes, near)].mean()
-    group = largest_group(logs - slope * index, near)
-    slope, start = np.polyfit(index[group], logs[group], 1)
-    off = np.abs(logs - start - slope * index)[group].max()
-    return slope, off
-
-
-def largest_group(values: np.ndarray, near: float) -> np.ndarray:
-    """Tell which values are near to each other, most of all."""
-    together = np.abs(values[:, None] - values) <= near
-    return together[np.argmax(together.sum(axis=1))]
-
-
-def as_seen(frequencies: np.ndarray) -> np.ndarray:
-    """Return what one sees of frequencies: whole turns are lost."""
-    return np.abs(np.angle(np.exp(1j * frequencies)))
-
-
 def off_by(measured: np.ndarray, due: np.ndarray) -> np.ndarray:
-    """Return by how much, relatively, frequencies miss those of a plan."""
-    return np.abs(measured - as_seen(due)) / np.maximum(np.abs(due), STILL)
+    """Return by how much, relatively, frequencies miss those of a plan.
+
+    Of those that make half a turn or more, whole turns cannot be seen.
+    """
+    seen = np.abs(np.angle(np.exp(1j * due)))
+    return np.abs(measured - seen) / np.maximum(np.abs(due), STILL)
 
 
 def follows(measured: np.ndarray, due: np.ndarray, near: float) -> bool:
@@ -216,12 +186,12 @@ def is_rounded(measured: np.ndarray, near: float) -> bool:
     return len(some) > 3 and follows_rounded(some, some, near)
 
 
-def alone(measured: np.ndarray, precision: float) -> Plan:
+def alone(measured: np.ndarray, near: float) -> Plan:
     """Describe one pair that turns, or none: it has no base."""
     plan = Plan(np.where(measured > STILL, 1.0, 0.0))
     if not measured.any() or follows(measured, plan.frequencies, 1e-5):
         return plan
-    return slowed(plan, measured, 4 * precision)[0]
+    return slowed(plan, measured, near)[0]
 
 
 def slowed(plan: Plan, measured: np.ndarray, near: float) -> list[Plan]:
@@ -255,90 +225,81 @@ def changes_of(plan: Plan) -> Iterator[Plan]:
     if len(plan.frequencies) < 2:
         return
     for words, change in CHANGES.items():
-        finding = Finding("frequencies", words)
         frequencies = change(plan.frequencies)
         one = np.ptp(frequencies) == 0
         yield plan._replace(
             frequencies=frequencies,
             base=np.nan if one else plan.base,
-            findings=(finding,),
+            findings=(Finding("frequencies", words),),
         )
 
 
-def by_parts(measured: np.ndarray, plan: Plan, near: float) -> Plan | None:
-    """Describe fast pairs that follow a base and slow ones that do not.
+def first_by_parts(
+    measured: np.ndarray, plans: list[Plan], near: float, most: float
+) -> Plan | None:
+    """Return the first plan, of the largest base, that some pairs follow.
+
+    Fast pairs follow a base, slow ones are divided by a factor, and those
+    between by less. Where it is the other way round, that is a finding.
 
     Args:
         measured: The frequency of each pair.
-        plan: Of the base.
+        plans: Of the bases that are likely.
         near: By how much, relatively, frequencies may be off.
+        most: The share of pairs that may lie between.
     """
     index = np.flatnonzero(measured > STILL)
-    ratios = plan.frequencies[index] / measured[index]
-    if ratios.min() < 1 - near or np.diff(ratios).min() < -near * ratios[-1]:
-        return slow_left_alone(index, ratios, measured, near)
-    if ratios[-1] < 1 + near:
-        return None
-    fast = index[np.abs(ratios - 1) <= near]
-    slow = index[np.abs(ratios / ratios[-1] - 1) <= near]
-    between = np.setdiff1d(index, [*fast, *slow])
-    if not len(fast) or len(between) > 0.7 * len(index):
-        rounded = near >= STEP["bfloat16"]
-        unlikely = abs(ratios[0] - 1) > near or plan.base not in USUAL_BASES
-        if rounded or unlikely:
-            return None
-        words = (
-            "each pair slower by a factor of its own, up to"
-            f" {plain(ratios[-1], 4)} from base {plain(plan.base)}"
-        )
-        return Plan(measured, parts=words)
-    base, factor = plain(plan.base), plain(roundest(ratios[-1], near))
-    said = [f"{numbered('pair', fast)} as base {base} has them"]
-    if len(between):
-        said.append(f"{runs(between)} between")
-    said.append(f"{runs(slow)} divided by {factor}")
-    frequencies = measured.copy()
-    frequencies[fast] = plan.frequencies[fast]
-    frequencies[slow] = plan.frequencies[slow] / float(factor)
-    return plan._replace(frequencies=frequencies, parts=", ".join(said))
+    for plan in sorted(plans, key=lambda plan: -plan.base):
+        ratios = plan.frequencies[index] / measured[index]
+        steps = np.diff(ratios)
+        slack = near * ratios.max()
+        fast = np.abs(ratios / ratios[0] - 1) <= near
+        slow = np.abs(ratios / ratios[-1] - 1) <= near
+        between = ~fast & ~slow
+        if (fast & slow).any() or between.mean() > most:
+            continue
+        if abs(ratios[0] - 1) <= near and steps.min() >= -slack:
+            factor = roundest(ratios[-1], near)
+            base = plain(plan.base)
+            said = [f"{numbered('pair', index[fast])} as base {base} has them"]
+            if between.any():
+                said.append(f"{runs(index[between])} between")
+            said.append(f"{runs(index[slow])} divided by {plain(factor)}")
+            frequencies = measured.copy()
+            frequencies[index[fast]] = plan.frequencies[index[fast]]
+            frequencies[index[slow]] = plan.frequencies[index[slow]] / factor
+            parts = ", ".join(said)
+            return plan._replace(frequencies=frequencies, parts=parts)
+        ends = fast.sum() > 1 and slow.sum() > 1
+        if ends and abs(ratios[-1] - 1) <= near and steps.max() <= slack:
+            words = (
+                f"{numbered('pair', index[~slow]).capitalize()} are slowed"
+                " and the slowest pairs are not: scaling by parts is for the"
+                " slow ones."
+            )
+            return Plan(measured, findings=(Finding("frequencies", words),))
+    return None
 
 
-def slow_left_alone(
-    index: np.ndarray, ratios: np.ndarray, measured: np.ndarray, near: float
+def odd_pairs(
+    measured: np.ndarray, plans: list[Plan], near: float
 ) -> Plan | None:
-    """Describe fast pairs that are slowed, and slow ones that are not."""
-    falling = np.diff(ratios).max() <= near * ratios[0]
-    fast = np.abs(ratios / ratios[0] - 1) <= near
-    slow = np.abs(ratios - 1) <= near
-    ends = fast.sum() > 1 and slow.sum() > 1
-    if not falling or not ends or ratios[0] < 1 + near or not slow[-1]:
-        return None
-    words = (
-        f"{numbered('pair', index[~slow]).capitalize()} are slowed and the"
-        " slowest pairs are not: scaling by parts is for the slow ones."
-    )
-    return Plan(measured, findings=(Finding("frequencies", words),))
-
-
-def odd_pairs(measured: np.ndarray, plans: list[Plan], near: float) -> Plan:
-    """Name pairs that turn otherwise than a base has it for them."""
+    """Name pairs that turn otherwise than a base has it, if they are few."""
     turning = measured > STILL
-    if is_rounded(measured, near / 10):
-        return off_the_base(measured, plans, near / 10)
 
     def misses(plan: Plan) -> np.ndarray:
         return turning & (off_by(measured, plan.frequencies) > near)
 
     plan = min(plans, key=lambda each: misses(each).sum())
-    if misses(plan).sum() > 0.5 * turning.sum():
+    odd = np.flatnonzero(misses(plan))
+    if len(odd) > 0.5 * turning.sum():
         for each in plans:
             due = np.sort(each.frequencies[turning])
             if follows(np.sort(measured[turning]), due, near):
                 words = "The pairs stand in another order."
                 finding = Finding("pair", words)
                 return each._replace(frequencies=measured, findings=(finding,))
-        return off_the_base(measured, plans, near)
-    odd = np.flatnonzero(misses(plan))
+        return None
     findings, named = [], set()
     for pair in odd.tolist():
         if pair in named:
@@ -346,30 +307,35 @@ def odd_pairs(measured: np.ndarray, plans: list[Plan], near: float) -> Plan:
         other = int(np.abs(np.log(plan.frequencies / measured[pair])).argmin())
         exchanged = np.array([pair, other])
         due = plan.frequencies[exchanged[::-1]]
+        words = (
+            f"Pair {pair} turns by {plain(measured[pair], 4)} per position"
+            f" instead of {plain(plan.frequencies[pair], 4)}."
+        )
         if other in odd and follows(measured[exchanged], due, near):
             named.add(other)
             words = f"Pairs {pair} and {other} are exchanged."
-        else:
-            words = (
-                f"Pair {pair} turns by {plain(measured[pair], 4)} per position"
-                f" instead of {plain(plan.frequencies[pair], 4)}."
-            )
         findings.append(Finding("pair", words, pair=pair))
     frequencies = plan.frequencies.copy()
     frequencies[odd] = measured[odd]
     return plan._replace(frequencies=frequencies, findings=tuple(findings))
 
 
-def off_the_base(measured: np.ndarray, plans: list[Plan], near: float) -> Plan:
-    """Describe frequencies that follow no base, or one by and large."""
+def by_and_large(measured: np.ndarray, plans: list[Plan]) -> Plan | None:
+    """Return the plan that frequencies miss by less than a hundredth.
+
+    The engine says by how much they miss it.
+    """
     for plan in plans:
         if follows(measured, plan.frequencies, 0.01):
-            return plan  # the engine says by how much they miss it
-    if is_rounded(measured, near):
-        words = "All frequencies are numbers of 16 bits: they are rounded."
-        return Plan(measured, findings=(Finding("precision", words),))
-    words = "The frequencies follow no single base, nor parts of one."
-    return Plan(measured, findings=(Finding("frequencies", words),))
+            return plan
+    return None
+
+
+def no_base(measured: np.ndarray, words: str) -> Plan:
+    """Say that frequencies follow no base."""
+    name = "precision" if "rounded" in words else "frequencies"
+    finding = Finding(name, f"The frequencies {words}.")
+    return Plan(measured, findings=(finding,))
 
 
 def suggestion(

@@ -208,8 +208,8 @@ RIGHT = [
     (
         rotary(turns=lambda w: w / np.linspace(1, 3, 32) ** 2),
         {},
-        "half, by parts (each pair slower by a factor of its own, up to 9"
-        " from base 10000)",
+        "half, base 10000, by parts (pair 0 as base 10000 has them, 1 to 30"
+        " between, 31 divided by 9)",
     ),
     (rotary(5e5), {"base": 500_000, "layout": "half"}, "half, base 500000"),
     (
