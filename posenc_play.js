@@ -5,8 +5,9 @@
 // place of the still picture above it; on paper the picture is printed.
 //
 // A figure is an object: the question it asks (`ask`), what to notice after
-// the first move (`note`), its `settings`, each with a slider, and `draw`;
-// `plays` names the setting that a Play button runs through, if there is one.
+// the first move (`note`), its `settings`, each with a slider or a button for
+// each of its `choices`, and `draw`; `plays` names the setting that a Play
+// button runs through, if there is one.
 // From the state, which is a value for each setting, and the room in pixels,
 // `draw` makes three things: `pictures`, which are lists of SVG markup; `says`,
 // the numbers in a sentence; and `drag`, which holds for each data-drag="name"
@@ -51,6 +52,7 @@
       .format(value)
       .replaceAll(",", "\u00a0")
       .replace("-", "\u2212");
+  const short = (value) => number(value, Number.isInteger(value) ? 0 : 1);
   const brief = (value) =>
     value < 1000 ? number(value) : `${number(value / 1000)}k`;
 
@@ -85,7 +87,7 @@
 
   const axes = (X, Y, { xTicks, xLabel, yTicks, title = "" }) => [
     yTicks.map((v) => line(X.start, Y(v), X.end, Y(v), "grid")),
-    yTicks.map((v) => text(X.start - 8, Y(v) + 4, number(v), "end soft")),
+    yTicks.map((v) => text(X.start - 8, Y(v) + 4, short(v), "end soft")),
     line(X.start, Y.start, X.end, Y.start, "tick"),
     xTicks.map((v) => line(X(v), Y.start, X(v), Y.start + 4, "tick")),
     xTicks.map((v) => text(X(v), Y.start + 18, number(v), "middle soft")),
@@ -281,18 +283,19 @@
     ask: `Drag the marked position. Each dot shows how far another position
       is from it, as a share of the signal's longest row. In which of the four
       signals do dots fall below the dashed line, at a tenth?`,
-    note: `By index and by the slow hand, neighbors are nearly equal. The fast
-      hand tells neighbors apart, but it comes back. A hundred tips do not fit
-      on one circle a tenth apart, so at any frequency some position has
-      others too close. Try to find one. Eight hands manage both, because they
-      are never all back at once within 100 positions.`,
+    note: `By index and by the slow hand, all positions are too close. At
+      frequency 1, the fast hand tells neighbors apart, but it comes back to
+      where it was. Can you find a better frequency? Some positions stay too
+      close at any of them, because a hundred tips do not fit on one circle a
+      tenth apart. Eight hands keep all positions apart: within 100 positions,
+      they are never all back at once.`,
     settings: {
       position: {
         ...{ label: "Marked position", start: 20, min: 0, max: 99 },
         tone: "blue",
       },
       frequency: {
-        ...{ label: "Frequency of the fast hand", start: 1 },
+        ...{ label: "Fast hand's frequency", start: 1 },
         ...{ min: 0.05, max: 3.1, step: 0.01 },
         show: (frequency) => number(frequency, 2),
       },
@@ -332,7 +335,7 @@
       });
       const floor = 356;
       const ticks = [0, 25, 50, 75, 99]
-        .filter((p) => Math.abs(p - position) > 5)
+        .filter((p) => Math.abs(X(p) - marked) > 24)
         .map((p) => text(X(p), floor + 20, p, "middle soft"));
       return {
         pictures: [
@@ -409,7 +412,8 @@
       const rowAt = ({ y }) => Math.floor(Y.back(y));
 
       const K = scale([0, 32], [34, half - 12]);
-      const V = scale([0, 8], [172, 22]);
+      const deep = width < 500 ? 158 : 214; // so that it fits on a phone
+      const V = scale([0, 8], [deep - 42, 22]);
       const product = (k) => HANDS.length * similarity(k, HANDS);
       const [x, y] = [K(offset), V(product(offset))];
       return {
@@ -425,7 +429,7 @@
             ],
           },
           {
-            ...{ width: half, height: 214 },
+            ...{ width: half, height: deep },
             layers: [
               axes(K, V, {
                 ...{ xTicks: [0, 8, 16, 24, 32], xLabel: "Offset, k" },
@@ -454,10 +458,11 @@
   figures.alike = {
     ask: `Drag the marked position to the left and to the right. What happens to
       the shape of the curve? Then change the number of columns.`,
-    note: `The lower curve stays as it is, and only its blue part, the offsets
-      that lead to one of the 128 positions, slides along: the similarity of two
-      positions depends on their offset alone. The number of columns and the
-      maximum wavelength, however, change the shape of the curve.`,
+    note: `While you drag, the lower curve stays as it is, and only its blue
+      part, the offsets that lead to one of the 128 positions, slides along: the
+      similarity of two positions depends on their offset alone. The number of
+      columns and the maximum wavelength, however, change the shape of the
+      curve.`,
     settings: {
       position: {
         ...{ label: "Marked position", start: 40, min: 0, max: 127 },
@@ -474,21 +479,25 @@
       const mark = width < 500 ? "" : " to the marked position";
       const share = `Similarity${mark}: dot product / ${d_model / 2}`;
 
+      const least = Math.min(0, ...range(128).map(similar));
+      const yTicks = range(5, 1, -0.5).filter((v) => v > least - 0.5);
+      const low = yTicks.at(-1);
+
       const P = scale([0, 127], [38, width - 12]);
-      const U = scale([-1, 1], [176, 30]);
+      const U = scale([low, 1], [166, 30]);
       const to = (p) => similar(p - position);
       const K = scale([-127, 127], [38, width - 12]);
-      const L = scale([-1, 1], [126, 14]);
+      const L = scale([low, 1], [126, 14]);
       const [marked, top] = [P(position), U(1)];
       return {
         pictures: [
           {
-            ...{ width, height: 220 },
+            ...{ width, height: 210 },
             layers: [
-              area("mark", box(P.start, 0, P.end - P.start, 176, "room")),
+              area("mark", box(P.start, 0, P.end - P.start, 166, "room")),
               axes(P, U, {
                 ...{ xTicks: [0, 32, 64, 96, 127], xLabel: "Position" },
-                ...{ yTicks: [-1, 0, 1], title: share },
+                ...{ yTicks, title: share },
               }),
               line(marked, U.start, marked, top, "mark"),
               curve(P, U, range(128), to, "curve blue"),
@@ -500,7 +509,7 @@
             ...{ width, height: 166 },
             layers: [
               axes(K, L, {
-                ...{ xTicks: [-127, -64, 0, 64, 127], yTicks: [-1, 0, 1] },
+                ...{ xTicks: [-127, -64, 0, 64, 127], yTicks },
                 xLabel: "Offset from the marked position",
               }),
               curve(K, L, range(255, -127), similar, "curve faint"),
@@ -561,7 +570,8 @@
 
       // Two arrows, alike until they are rotated.
       const one = 0.4 * width;
-      const dial = { x: one / 2, y: 118, radius: Math.min(0.36 * one, 84) };
+      const radius = Math.min(0.42 * one, 84);
+      const dial = { x: one / 2, y: 118, radius };
       const begin = 0.8;
       const arrow = (name, position, tone) => {
         const tip = tipOf(dial, begin + position * w);
@@ -608,7 +618,12 @@
               line(dial.x, dial.y, ...tipOf(dial, begin), "dashed"),
               arrow("turn query", query, "blue"),
               arrow("turn key", key, "orange"),
-              text(one / 2, 228, "dashed: at position 0", "middle soft"),
+              text(
+                one / 2,
+                144 + radius,
+                "dashed: at position 0",
+                "middle soft",
+              ),
             ],
           },
           {
@@ -642,25 +657,24 @@
           },
         },
         says: `The key is ${far} position${far === 1 ? "" : "s"}
-          ${offset < 0 ? "before" : "after"} the query. For equal vectors, the score of pair ${pair} is
-          ${number(ofPair(far), 2)}, and the mean of all pairs
-          ${number(score(far), 2)}.`,
+          ${offset < 0 ? "before" : "after"} the query. For equal vectors, the
+          score of pair ${pair} is ${number(ofPair(far), 2)}, and the mean of
+          all pairs ${number(score(far), 2)}.`,
       };
     },
   };
 
   // Angles that a model has met in training, and those that it has not.
 
-  const REMEDIES = ["none", "interpolation", "NTK-aware", "by parts"];
-
   figures.unseen = {
     ask: `Drag the end of the text, then the end of training. Which pairs reach
       angles that they have not met in training? Then try the three remedies.`,
     note: `A pair that makes a full turn in training meets every angle. Of the
       other pairs, the fastest turns most from one position to the next, and so
-      runs into new angles most quickly. Interpolation slows every pair, even
-      pair 0. NTK-aware slowing affects the slow pairs most, and pair 0 not at
-      all. Slowing by parts affects only the pairs without a full turn.`,
+      runs into new angles most quickly. In a text longer than the training,
+      interpolation slows every pair, even pair 0. NTK-aware scaling slows the
+      last pair most and pair 0 not at all, so a pair between them may still
+      reach new angles. By parts, only pairs without a full turn are slowed.`,
     settings: {
       trained: {
         ...{ label: "Length in training", start: 20, min: 4, max: 64 },
@@ -673,7 +687,7 @@
       max_wavelength: { ...MAX_WAVELENGTH, min: 1, max: 1e8 },
       remedy: {
         ...{ label: "Remedy", start: 0, min: 0, max: 3 },
-        show: (remedy) => REMEDIES[remedy],
+        choices: ["none", "interpolation", "NTK-aware", "by parts"],
       },
     },
     draw({ trained, length, max_wavelength, remedy }, width) {
@@ -775,9 +789,9 @@
         <div class="figure" role="group" aria-label="A figure to play with">
           <p class="ask">${this.figure.ask}</p>
           <div class="pictures"></div>
+          <div class="controls">${this.controls()}</div>
           <p class="says"></p>
           <p class="heard" role="status"></p>
-          <div class="controls">${this.controls()}</div>
           <p class="note">${this.figure.note}</p>
         </div>`;
       this.part = (selector) => root.querySelector(selector);
@@ -785,19 +799,13 @@
     }
 
     controls() {
-      const sliders = Object.entries(this.figure.settings).map(
-        ([name, setting]) => {
-          const { min, max, step } = slider(setting);
-          return `<label class="${setting.tone ?? ""}">
-            <span>${setting.label}</span>
-            <span class="value" aria-hidden="true"></span>
-            <input type="range" name="${name}" min="${min}" max="${max}"
-              step="${step}"></label>`;
-        },
+      const controls = Object.entries(this.figure.settings).map(
+        ([name, setting]) =>
+          setting.choices ? buttons(name, setting) : slider(name, setting),
       );
       const button = '<button type="button">Play</button>';
       return `${this.figure.plays ? button : ""}
-        <div class="sliders">${sliders.join("")}</div>`;
+        <div class="settings">${controls.join("")}</div>`;
     }
 
     // Change the state as the reader wants it.
@@ -822,12 +830,15 @@
       this.view.pictures.forEach((picture, i) => this.paint(picture, i));
       this.part(".says").textContent = this.view.says.replace(/\s+/g, " ");
       for (const [name, setting] of Object.entries(this.figure.settings)) {
-        const input = this.part(`input[name=${name}]`);
         const value = this.state[name];
-        const words = setting.show?.(value) ?? number(value);
-        input.value = slider(setting).at(value);
-        input.setAttribute("aria-valuetext", words);
-        input.previousElementSibling.textContent = words;
+        if (setting.choices) {
+          this.part(`[name=${name}][value="${value}"]`).checked = true;
+          continue;
+        }
+        const input = this.part(`[name=${name}]`);
+        input.value = track(setting).at(value);
+        input.setAttribute("aria-valuetext", inWords(setting, value));
+        input.previousElementSibling.textContent = inWords(setting, value);
       }
     }
 
@@ -896,7 +907,7 @@
       on("input", ({ target }) => {
         this.pause();
         const setting = this.figure.settings[target.name];
-        this.move({ [target.name]: slider(setting).value(+target.value) });
+        this.move({ [target.name]: track(setting).value(+target.value) });
       });
       on("click", ({ target }) => {
         if (target.matches("button")) this.timer ? this.pause() : this.play();
@@ -924,8 +935,26 @@
     }
   }
 
+  const inWords = ({ show = number }, value) => show(value);
+
+  function slider(name, setting) {
+    const { min, max, step } = track(setting);
+    return `<label class="setting ${setting.tone ?? ""}">
+      <span>${setting.label}</span>
+      <span class="value" aria-hidden="true"></span>
+      <input type="range" name="${name}" min="${min}" max="${max}"
+        step="${step}"></label>`;
+  }
+  function buttons(name, { label, choices }) {
+    const each = choices.map(
+      (words, value) => `<label class="choice">
+        <input type="radio" name="${name}" value="${value}">${words}</label>`,
+    );
+    return `<fieldset><legend>${label}</legend>${each.join("")}</fieldset>`;
+  }
+
   // A setting with a `power` has a slider for its logarithm.
-  function slider({ min, max, step = 1, power }) {
+  function track({ min, max, step = 1, power }) {
     const same = (value) => value;
     if (!power) return { min, max, step, at: same, value: same };
     const at = (value) => +(Math.log(value) / Math.log(power)).toFixed(9);
@@ -938,19 +967,22 @@
     :host {
       --ink: #1c2024; --soft: #565d67; --line: #9aa1ab; --grid: #e6e9ed;
       --blue: #1f6fb2; --orange: #b95504; --ground: #fff;
-      display: block; margin: 0.5rem 0 1rem; max-width: 46rem;
+      color-scheme: light; display: block; margin: 0.5rem 0 1rem;
+      max-width: 46rem;
       /* A change of color shows that the theme has changed. */
       transition: color 1ms;
     }
     :host([dark]) {
       --ink: #e9ebee; --soft: #a9b1bc; --line: #69717d; --grid: #2e343d;
       --blue: #62b0f3; --orange: #ffa94d; --ground: #15191e;
+      color-scheme: dark;
     }
     @media print { :host { display: none; } }
     * { box-sizing: border-box; }
     .figure {
       background: var(--ground); border: 1px solid var(--line);
-      border-radius: 10px; color: var(--ink); padding: 0.8rem 0.9rem;
+      border-radius: 10px; color: var(--ink); container-type: inline-size;
+      padding: 0.8rem 0.9rem;
       font: 0.95rem/1.45 system-ui, "Helvetica Neue", "Segoe UI",
         "Liberation Sans", Arial, sans-serif; text-align: left;
     }
@@ -1013,17 +1045,32 @@
     .grip:hover .dial { stroke: var(--ink); stroke-width: 2; }
 
     .controls { align-items: end; display: flex; flex-wrap: wrap;
-      gap: 0.35rem 1.6rem; }
-    .sliders { display: grid; flex: 1 1 17rem; gap: 0.35rem 1.6rem;
+      gap: 0.35rem 1.6rem; margin-bottom: 0.5rem; }
+    .settings { display: grid; flex: 1 1 17rem; gap: 0.35rem 1.6rem;
       grid-template-columns: repeat(auto-fit, minmax(min(100%, 14rem), 1fr)); }
-    label { column-gap: 0.6rem; display: grid; grid-template-columns: 1fr auto; }
+    .setting { column-gap: 0.6rem; display: grid;
+      grid-template-columns: 1fr auto; }
     .value { color: var(--soft); font-variant-numeric: tabular-nums; }
     input { accent-color: var(--tone, var(--blue)); cursor: pointer;
-      grid-column: 1 / -1; height: 1.75rem; margin: 0; width: 100%; }
-    button { background: none; border: 1.5px solid var(--blue);
+      margin: 0; }
+    [type=range] { grid-column: 1 / -1; height: 1.75rem; width: 100%; }
+    fieldset { border: 0; display: grid; gap: 0.35rem; grid-column: 1 / -1;
+      grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr));
+      margin: 0; min-width: 0; padding: 0; }
+    legend { padding: 0 0 0.2rem; }
+    button, .choice { background: none; border: 1.5px solid var(--blue);
       border-radius: 8px; color: inherit; cursor: pointer; font: inherit;
       min-height: 2.75rem; min-width: 6rem; }
-    @media (max-width: 40rem) { .says { min-height: 4.35em; } }
+    .choice { align-items: center; border-color: var(--line); display: flex;
+      gap: 0.5rem; min-height: 2.2rem; padding: 0 0.7rem; }
+    .choice:has(:checked) { border-color: var(--blue); font-weight: 600; }
+    /* On a phone, all that changes together is on the screen together. */
+    @container (max-width: 31rem) {
+      .settings { flex-basis: 100%; row-gap: 0; }
+      .setting { line-height: 1.3; }
+      [type=range] { height: 1.5rem; }
+      button { flex: 1; }
+    }
     :focus-visible { outline: 3px solid var(--blue); outline-offset: 2px; }`;
 
   // The picture that a figure stands for: in its cell, the one before it.

@@ -305,11 +305,11 @@ PAGES = [
 ]
 
 
-def violations(page) -> list[tuple[str, str]]:
+def violations(page, part: str | None = None) -> list[tuple[str, str]]:
     """What axe finds wrong: the rule, and the first element."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     how = {"resultTypes": ["violations"], "preload": False}
-    found = axe.run(page, None, how).response
+    found = axe.run(page, part, how).response
     return [
         (violation["id"], violation["nodes"][0]["html"])
         for violation in found["violations"]

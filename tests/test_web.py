@@ -20,6 +20,7 @@ import pytest
 from bs4 import BeautifulSoup
 from conftest import NOTEBOOKS, ROOT
 from nbclient import NotebookClient
+from playing import play_all
 from series import chapters, listing
 from series.cells import tags
 from series.chapters import read_notebook
@@ -358,28 +359,19 @@ def test_a_page_is_whole_and_accessible(page, address, name):
         assert style == "pre"
 
 
-def move_figure(figure) -> None:
-    """Move a figure to play with by a key; see that it answers."""
-    slider = figure.get_by_role("slider").first
-    slider.press("Home")
-    shown = figure.locator(".value").first
-    before = shown.inner_text()
-    slider.press("ArrowRight")
-    assert shown.inner_text() != before
-
-
 @pytest.mark.slow
-def test_figures_play_on_the_pages_and_follow_the_theme(page, address):
+@pytest.mark.parametrize("width", [1280, 390])
+def test_figures_play_on_the_pages_and_follow_the_theme(page, address, width):
     plays = [p.stem for p in NOTEBOOKS if "<posenc-play" in p.read_text()]
+    page.set_viewport_size({"width": width, "height": 844})
     for name in ["index", *plays]:
-        page.set_viewport_size({"width": 390, "height": 900})
         page.emulate_media(color_scheme="dark", media="screen")
         page.goto(f"{address}{name}.html", wait_until="networkidle")
         page.evaluate(OPEN_FOLDS)
         figures = page.locator("posenc-play")
         assert figures.count() > 0
         for figure in figures.all():
-            move_figure(figure)
+            play_all(figure)
         dark = "document.querySelectorAll('posenc-play[dark]').length"
         page.wait_for_function(f"{dark} === {figures.count()}")
         page.emulate_media(color_scheme="light")
@@ -467,4 +459,4 @@ def test_a_notebook_runs_whole_in_the_browser(page, address, path, kind):
             assert png is None or page.evaluate(DECODES, png)
     assert page.get_by_text("Python is starting").count() == 0
     for figure in page.locator("posenc-play").all():
-        move_figure(figure)
+        play_all(figure)
