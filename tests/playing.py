@@ -1,7 +1,24 @@
-"""Keys, mouse and finger for the figures to play with, wherever they are."""
+"""Notebooks of all figures to play with; keys, mouse and finger for them."""
 
+from nbformat import NotebookNode
+from nbformat.v4 import (
+    new_code_cell,
+    new_markdown_cell,
+    new_notebook,
+    new_output,
+)
 from playwright.sync_api import Locator
+from small_series import picture
+from store_notebooks import KERNEL
 
+from posenc_helpers import FIGURES
+
+CALL = """import matplotlib.pyplot as plt
+from posenc_helpers import play, show
+
+fig, ax = plt.subplots(figsize=(3, 1))
+show(fig, alt="An empty picture.")
+play({!r})"""
 STATE = "figure => figure.stage.state"
 # For each figure: what is dragged, how far at 1280 pixels (a finger goes a
 # third of it), and which settings that changes to what.
@@ -24,6 +41,22 @@ DRAGS = {
         ("length", (200, 0), {"length": 89}),
     ],
 }
+
+
+def stored_notebook() -> NotebookNode:
+    """A notebook with a picture and a figure of each kind, as stored."""
+    cells = [new_markdown_cell("# Figures\n\nTo play with.", id="title")]
+    for name in FIGURES:
+        html = f'<posenc-play figure="{name}"><p>It moves.</p></posenc-play>'
+        outputs = [
+            picture("A teal box stands for it."),
+            new_output("display_data", data={"text/html": html}),
+        ]
+        cell = new_code_cell(
+            CALL.format(name), id=name, outputs=outputs, execution_count=1
+        )
+        cells.append(cell)
+    return new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
 
 
 def play_all(figure: Locator) -> None:

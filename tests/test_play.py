@@ -18,10 +18,15 @@ from conftest import NOTEBOOKS
 from lab import jupyterlab, run_all
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
-from playing import DRAGS, STATE, begin, drag_by_mouse, play_all, swipe
-from small_series import picture
-from store_notebooks import KERNEL
+from playing import (
+    DRAGS,
+    STATE,
+    begin,
+    drag_by_mouse,
+    play_all,
+    stored_notebook,
+    swipe,
+)
 from test_handouts import OPEN_FOLDS, violations
 
 import posenc_helpers
@@ -148,25 +153,11 @@ def test_a_picture_is_drawn_for_the_settings_of_its_figure(path, cell):
 # Numbers, as the figures show them.
 
 
-def with_figures() -> nbformat.NotebookNode:
-    """A notebook with a picture and a figure of each kind, as stored."""
-    cells = [new_markdown_cell("# Figures\n\nTo play with.", id="title")]
-    for name in FIGURES:
-        html = f'<posenc-play figure="{name}"><p>It moves.</p></posenc-play>'
-        outputs = [
-            picture("A teal box stands for it."),
-            new_output("display_data", data={"text/html": html}),
-        ]
-        source = f"play({name!r})"
-        cells.append(new_code_cell(source, id=name, outputs=outputs))
-    return nbformat.v4.new_notebook(cells=cells)
-
-
 @pytest.fixture(scope="module")
 def handout(tmp_path_factory) -> str:
     """A handout's page with all figures."""
     path = tmp_path_factory.mktemp("figures") / "01_figures.ipynb"
-    nbformat.write(with_figures(), path)
+    nbformat.write(stored_notebook(), path)
     return handouts.page([path], "student", "a4", lambda name: None)
 
 
@@ -411,23 +402,6 @@ def test_is_accessible_and_fits(page, width, dark):
 
 # Slow: in JupyterLab, in handouts, by touch, for assistive technology.
 
-CELL = """import matplotlib.pyplot as plt
-from posenc_helpers import play, show
-
-fig, ax = plt.subplots(figsize=(3, 1))
-show(fig, alt="An empty picture that stands for the figure.")
-play({!r})"""
-
-
-def to_run() -> nbformat.NotebookNode:
-    """A notebook with a picture and a figure in each cell, as stored."""
-    notebook = with_figures()
-    notebook.metadata = {"kernelspec": KERNEL}
-    for cell in notebook.cells[1:]:
-        cell.source = CELL.format(cell.id)
-        cell.execution_count = 1
-    return notebook
-
 
 def choose_theme(page, name: str) -> None:
     page.get_by_role("menuitem", name="Settings", exact=True).click()
@@ -439,7 +413,7 @@ def choose_theme(page, name: str) -> None:
 @pytest.mark.parametrize("windowing", ["none", "defer", "full"])
 def test_it_plays_in_jupyterlab(browser, tmp_path, windowing):
     with jupyterlab(browser, tmp_path, windowing) as open_notebook:
-        plays_in_jupyterlab(open_notebook(to_run(), "figures"))
+        plays_in_jupyterlab(open_notebook(stored_notebook(), "figures"))
 
 
 def plays_in_jupyterlab(page) -> None:
@@ -500,7 +474,7 @@ def test_it_plays_in_the_handouts(browser, width):
 
 @pytest.mark.slow
 def test_nbconvert_plays_what_was_run(browser):
-    notebook = to_run()
+    notebook = stored_notebook()
     NotebookClient(notebook, kernel_name="python3").execute()
     html, _ = HTMLExporter().from_notebook_node(notebook)
     # Its template asks for MathJax and require.js, which are not to be had.

@@ -20,7 +20,7 @@ import pytest
 from bs4 import BeautifulSoup
 from conftest import NOTEBOOKS, ROOT
 from nbclient import NotebookClient
-from playing import play_all
+from playing import play_all, stored_notebook
 from series import chapters, listing
 from series.cells import tags
 from series.chapters import read_notebook
@@ -29,6 +29,8 @@ from site_folder import check_folder, replace_folder
 from small_series import write_small_series
 from store_notebooks import SCRIPT
 from test_handouts import violations
+
+from posenc_helpers import FIGURES
 
 NUMPY = [each.path for each in listing.NOTEBOOKS if not each.tensorflow]
 MINUTES = 600_000  # milliseconds, as Playwright counts
@@ -458,5 +460,26 @@ def test_a_notebook_runs_whole_in_the_browser(page, address, path, kind):
             png = output.get("data", {}).get("image/png")
             assert png is None or page.evaluate(DECODES, png)
     assert page.get_by_text("Python is starting").count() == 0
-    for figure in page.locator("posenc-play").all():
-        play_all(figure)
+
+
+SAVE = """async content => {
+    while (!window.jupyterapp) {
+        await new Promise(soon => setTimeout(soon, 200));
+    }
+    const {contents} = window.jupyterapp.serviceManager;
+    const kind = {type: 'notebook', format: 'json'};
+    await contents.save('figures.ipynb', {...kind, content}); }"""
+
+
+@pytest.mark.slow
+def test_all_figures_play_in_jupyterlite(page, address):
+    """Also those whose notebooks want TensorFlow."""
+    notebook = stored_notebook()
+    notebook.metadata.kernelspec.name = "python"
+    page.set_viewport_size({"width": 1280, "height": 7000})  # all at once
+    page.goto(address + pages.lite_address("figures.ipynb"))
+    page.evaluate(SAVE, notebook)
+    page.reload()
+    page.evaluate(RUN_ALL)
+    for name in FIGURES:
+        play_all(page.locator(f"posenc-play[figure={name}]"))
