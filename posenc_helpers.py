@@ -1,19 +1,18 @@
-"""What the notebooks share: the formulas, figures, and checks of answers.
+"""What the notebooks share: the formulas, and how figures are drawn.
 
 The file begins with the two formulas in plain NumPy: the sinusoidal position
 encoding, which notebook 02 builds, and RoPE, which notebook 08 builds. After
 them come `position_encoding`, which makes the same table faster (notebook
-10 explains how), then the figures, then the check of an exercise. Importing
-this module never imports TensorFlow.
+10 explains how), and the figures. `check`, which judges the answers to
+exercises, has a file of its own, `posenc_check.py`. Importing this module
+never imports TensorFlow.
 """
 
 import math
 import os
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import wraps
-from inspect import isroutine
 from io import BytesIO
 from numbers import Integral, Real
 from pathlib import Path
@@ -26,6 +25,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 from PIL import Image, ImageOps
+
+from posenc_check import check as check  # notebooks import it from here
 
 MAX_ENTRIES = 2**31  # 16 GiB of float64; a larger request is a mistake
 MAX_POSITION = 2**38  # up to there, rows are right to 1e-4
@@ -149,7 +150,13 @@ def rotate(
             f" not {x.shape}"
         )
     positions = _real_numbers("positions", positions, finite=True)
-    _check_positions_fit(positions.shape, x.shape)
+    try:
+        np.broadcast_to(positions, x.shape[:-1])
+    except ValueError:
+        raise ValueError(
+            f"positions of shape {positions.shape} do not fit x of shape"
+            f" {x.shape}: they must broadcast to {x.shape[:-1]}"
+        ) from None
     width = x.shape[-1]
     if frequencies is None:
         frequencies = angular_frequencies(width)
@@ -215,21 +222,6 @@ def _real_numbers(
         wrong = array[~np.isfinite(array)][0]
         raise ValueError(f"{name} must be finite, not {wrong}")
     return array
-
-
-def _check_positions_fit(
-    shape: tuple[int, ...], x_shape: tuple[int, ...]
-) -> None:
-    """An error unless there is a position for each vector of `x`."""
-    try:
-        fits = np.broadcast_shapes(shape, x_shape[:-1]) == x_shape[:-1]
-    except ValueError:
-        fits = False
-    if not fits:
-        raise ValueError(
-            f"positions of shape {shape} do not fit x of shape {x_shape}: they"
-            f" must broadcast to {x_shape[:-1]}"
-        )
 
 
 # The table of consecutive positions, built fast (notebook 10).
@@ -555,9 +547,6 @@ def plot_matrix(
     return ax
 
 
-# The check of an exercise.
-
-
 def plot_pipeline(
     words: Sequence[str],
     ids: Sequence[int],
@@ -602,169 +591,3 @@ def plot_pipeline(
     place = {"transform": axes[2].transAxes, "rotation": 90, "bbox": box}
     axes[2].text(1.32, 0.5, "attention", **middle, **place)
     return axes
-
-
-NOT_ANSWERED = "Not answered yet: replace the dots, then run this again."
-
-
-def check(
-    answer: object,
-    expected: object,
-    hint: str = "",
-    *,
-    inputs: Iterable[tuple] | None = None,
-    mistakes: Iterable[tuple[object, str]] = (),
-    tolerance: float = 1e-6,
-) -> None:
-    """Say whether an exercise is answered, and if not, give a hint.
-
-    What is the same in every exercise is said here: dots that are left,
-    nothing returned, an error in the reader's own code, text or a set
-    instead of numbers. If `expected` is a function that fails, the reply
-    says that the check failed, and not that the answer is wrong.
-
-    Args:
-        answer: The reader's answer; `...` means none yet.
-        expected: The right numbers or text, or a function that takes the
-            answer and returns whether it is right (for a dict, for
-            example).
-        hint: What to think of next, if none of `mistakes` fits.
-        inputs: For an answer that is a function, the arguments of each
-            call. `expected` is then the list of values it should return.
-        mistakes: Pairs of a wrong value (or a function that recognizes
-            it) and the hint that fits it.
-        tolerance: Absolute difference that still counts as right.
-
-    Raises:
-        TypeError: If `expected` is neither numbers nor text nor a function.
-    """
-    _check_expected(expected)
-    trouble, tolerance = _Trouble(), float(tolerance)
-    if inputs is not None and callable(answer):
-        call, calls = trouble.watch(answer), [tuple(each) for each in inputs]
-        try:
-            answer = [call(*arguments) for arguments in calls]
-        except Exception:  # the reader's own
-            answer = None
-    elif inputs is not None and answer is not ...:
-        trouble.words = f"Give a function, not {shortened(answer)}."
-    elif isroutine(answer):  # a check looks into a class or a model as it is
-        answer = trouble.watch(answer)
-
-    if _has_dots(answer):
-        print(NOT_ANSWERED)
-        return
-    try:
-        right = _matches(answer, expected, tolerance)
-    except Exception as error:  # in `expected`, or in the reader's function
-        right = False
-        kind = type(error).__name__
-        trouble.in_check = f"the check itself raised {kind}: {error}"
-    if right:
-        print("Correct.")
-    else:
-        print(_reply(answer, expected, hint, mistakes, tolerance, trouble))
-
-
-def _check_expected(expected: object) -> None:
-    """An error if no answer could be right: the author's, at once."""
-    if isinstance(expected, str) or callable(expected):
-        return
-    try:
-        is_numbers = np.asarray(expected).dtype.kind in "biufc"
-    except ValueError:  # lists of different lengths
-        is_numbers = False
-    if not is_numbers:
-        raise TypeError(
-            "expected must be numbers, text or a function,"
-            f" not {shortened(expected)}"
-        )
-
-
-class _Trouble:
-    """What went wrong in the last call of a reader's function, in words."""
-
-    words = ""
-    in_check = ""  # what went wrong in the check
-
-    def watch(self, function: Callable) -> Callable:
-        """Return the function, made to tell of its errors here."""
-
-        @wraps(function, updated=())
-        def watched(*arguments: object, **named: object) -> object:
-            self.words = ""
-            try:
-                value = function(*arguments, **named)
-            except Exception as error:
-                kind = type(error).__name__
-                self.words = f"Your code raised {kind}: {error}."
-                raise
-            if _has_dots(value):
-                self.words = NOT_ANSWERED
-            elif value is None:
-                self.words = "Nothing was returned: is `return` missing?"
-            return value
-
-        return watched
-
-
-def _has_dots(answer: object) -> bool:
-    """Whether an answer, or anything in it, is still `...`."""
-    if isinstance(answer, dict):
-        answer = list(answer.values())
-    if isinstance(answer, list | tuple | set):
-        return any(_has_dots(part) for part in answer)
-    return answer is ...
-
-
-def _matches(answer: object, expected: object, tolerance: float) -> bool:
-    """Whether they agree. What a function raises is passed on."""
-    if callable(expected):
-        return bool(expected(answer))
-    if isinstance(expected, str):
-        return str(answer).strip().lower() == expected.lower()
-    try:
-        # An axis of length 1 more or less makes no difference.
-        answer, expected = np.squeeze(answer), np.squeeze(expected)
-        return answer.shape == expected.shape and np.allclose(
-            answer, expected, rtol=0, atol=tolerance
-        )
-    except Exception:  # the answer cannot be compared with numbers
-        return False
-
-
-def _reply(
-    answer: object,
-    expected: object,
-    hint: str,
-    mistakes: Iterable[tuple[object, str]],
-    tolerance: float,
-    trouble: _Trouble,
-) -> str:
-    """What to say to an answer that is not right."""
-    words = trouble.words  # before `mistakes` call the function again
-    if words == NOT_ANSWERED:
-        return words
-    for wrong, fitting in mistakes:
-        try:
-            fits = _matches(answer, wrong, tolerance)
-        except Exception:  # an answer that this mistake cannot look at
-            fits = False
-        if fits:
-            return f"Not yet. Hint: {fitting}"
-    parts = answer if isinstance(answer, list | tuple | set) else [answer]
-    if not words and any(part is None for part in parts):
-        words = "There is a None: is a `return` missing?"
-    elif not words and isinstance(answer, set):
-        words = "A set has no order: give a list."
-    elif not isinstance(expected, str | Callable) and any(
-        isinstance(part, str) for part in parts
-    ):
-        words = f"{shortened(answer)} is text; give numbers."
-    if not words and trouble.in_check:
-        return (
-            f"This answer could not be judged: {trouble.in_check}. Does it"
-            " have the form that the exercise asks for? If it does, the"
-            f" mistake is in the check, not in your answer. Hint: {hint}"
-        )
-    return " ".join(f"Not yet. {words} Hint: {hint}".split())

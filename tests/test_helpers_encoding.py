@@ -20,46 +20,24 @@ from posenc_helpers import (
     position_encoding,
 )
 
-widths = st.integers(1, 130)
 lengths = st.integers(0, 150)
-dtypes = st.sampled_from([np.float32, np.float64])
-
-
-def exact_row(position: int, d_model: int, max_wavelength=10_000):
-    """The formula of the paper, section 3.5, to 40 digits."""
-    with mpmath.workdps(40):
-        row = []
-        for column in range(d_model):
-            power = mpmath.mpf(2 * (column // 2)) / d_model
-            angle = position / mpmath.mpf(max_wavelength) ** power
-            row.append(mpmath.cos(angle) if column % 2 else mpmath.sin(angle))
-        return row
 
 
 def largest_error(position, d_model, dtype=np.float64, max_wavelength=10_000):
-    """How far the row of a position is from the exact one."""
-    (row,) = position_encoding(
-        1,
-        d_model,
-        start_index=position,
-        dtype=dtype,
-        max_wavelength=max_wavelength,
-    )
+    """How far a row is from the paper's formula (3.5), to 40 digits."""
+    how = {"max_wavelength": max_wavelength, "start_index": position}
+    (row,) = position_encoding(1, d_model, dtype=dtype, **how).tolist()
     with mpmath.workdps(40):
-        exact = exact_row(position, d_model, max_wavelength)
-        pairs = zip(row.tolist(), exact, strict=True)
-        return float(max(abs(value - true) for value, true in pairs))
+        off = []
+        for column, value in enumerate(row):
+            power = mpmath.mpf(2 * (column // 2)) / d_model
+            angle = position / mpmath.mpf(max_wavelength) ** power
+            exact = mpmath.cos(angle) if column % 2 else mpmath.sin(angle)
+            off.append(abs(value - exact))
+        return float(max(off))
 
 
-def test_hand_table_of_i_am_a_robot(published):
-    table = published["hand_table"]
-    ours = position_encoding(4, 4, max_wavelength=100)
-    np.testing.assert_allclose(
-        ours, table["matrix"], rtol=0, atol=table["print_rounding"]
-    )
-
-
-@pytest.mark.parametrize("d_model", [2, 3, 64, 512, 1024])
+@pytest.mark.parametrize("d_model", [2, 3, 64, 512])
 @pytest.mark.parametrize("position", [0, 1, 2, 31, 33, 1023, 99_999, 10**6])
 def test_as_exact_as_float64_angles_allow(position, d_model):
     bound = 5e-16 * max(1, position) + 2.3e-16
@@ -67,7 +45,7 @@ def test_as_exact_as_float64_angles_allow(position, d_model):
     assert largest_error(position, d_model, np.float32) <= 3.1e-8
 
 
-@pytest.mark.parametrize("d_model", [3, 16, 128, 1000])
+@pytest.mark.parametrize("d_model", [3, 128])
 @pytest.mark.parametrize("max_wavelength", [1.5, 10_000, 5e5])
 def test_the_last_position_is_right_to_1e_4(d_model, max_wavelength):
     last = 2**38 - 1
@@ -83,14 +61,22 @@ def test_positions_that_are_too_far_out_are_refused(rows):
         position_encoding(rows, 4, start_index=start + 1)
 
 
-@pytest.mark.parametrize("d_model", [4_095, 4_096, 4_097, 9_001])
-def test_wide_tables_are_right_everywhere(d_model):
-    positions = np.array([[0], [1], [31], [32], [40]])
-    columns = np.arange(d_model)
-    angles = positions / 10_000.0 ** (2 * (columns // 2) / d_model)
-    right = np.where(columns % 2, np.cos(angles), np.sin(angles))
-    ours = position_encoding(41, d_model)[positions[:, 0]]
-    np.testing.assert_allclose(ours, right, rtol=0, atol=1e-13)
+@pytest.mark.parametrize("d_model", [1, 7, 4_095, 4_097, 9_001])
+def test_the_table_is_the_formula_at_every_width(d_model):
+    positions = [0, 1, 31, 32, 40]
+    expected = encode_positions(positions, d_model)
+    ours = position_encoding(41, d_model)[positions]
+    np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-13)
+
+
+def test_the_formula_takes_any_positions():
+    rows = encode_positions([[3], [1_999]], 7, 500)
+    assert rows.shape == (2, 1, 7)
+    table = position_encoding(2_000, 7, max_wavelength=500)
+    np.testing.assert_allclose(rows[:, 0], table[[3, 1_999]], atol=1e-12)
+    half, before = encode_positions([0.5, -0.5], 7)
+    np.testing.assert_allclose(half, before * ([-1, 1] * 3 + [-1]))
+    assert half[0] == pytest.approx(np.sin(0.5))
 
 
 def test_row_zero_is_exact_and_positive_zero():
@@ -100,14 +86,13 @@ def test_row_zero_is_exact_and_positive_zero():
 
 
 @pytest.mark.parametrize("d_model", [7, 8, 4_097])
-@pytest.mark.parametrize("length", [1, 64, 100])
-def test_the_result_belongs_to_the_caller(length, d_model):
-    table = position_encoding(length, d_model, start_index=5)
+def test_the_result_belongs_to_the_caller(d_model):
+    table = position_encoding(100, d_model, start_index=5)
     assert table.flags.c_contiguous
     assert table.flags.owndata
     kept = table.copy()
     table[:] = 7
-    again = position_encoding(length, d_model, start_index=5)
+    again = position_encoding(100, d_model, start_index=5)
     assert np.array_equal(again, kept)
 
 
@@ -116,9 +101,9 @@ def test_the_result_belongs_to_the_caller(length, d_model):
     before=lengths,
     length=lengths,
     after=lengths,
-    d_model=widths,
+    d_model=st.integers(1, 130),
     start=st.sampled_from([0, 1, 1_000, 32**2 - 40, 10**6, 2**38 - 450]),
-    dtype=dtypes,
+    dtype=st.sampled_from([np.float32, np.float64]),
 )
 def test_rows_are_the_same_bits_in_every_table(
     before, length, after, d_model, start, dtype
@@ -131,6 +116,9 @@ def test_rows_are_the_same_bits_in_every_table(
     assert short.tobytes() == long[before : before + length].tobytes()
 
 
+# Threads, and memory.
+
+
 def use_cores(monkeypatch, cores):
     """Let the process use so many cores, whatever the machine has."""
     monkeypatch.setattr(
@@ -138,17 +126,14 @@ def use_cores(monkeypatch, cores):
     )
 
 
-@pytest.mark.parametrize("cores", [1, 2, 3, 8, 64])
-@pytest.mark.parametrize("start", [0, 1, 4_321])
+@pytest.mark.parametrize("cores", [1, 2, 3, 64])
 @pytest.mark.parametrize("d_model", [1, 129, 130])
-def test_a_large_table_holds_the_small_ones(
-    start, cores, d_model, monkeypatch
-):
+def test_a_large_table_holds_the_small_ones(cores, d_model, monkeypatch):
     """The large one is filled in threads, the small ones are not."""
     use_cores(monkeypatch, cores)
-    large = position_encoding(33_001, d_model, start_index=start)
-    for first in (0, 1_120, 4_120, 16_490, 32_990):
-        rows = position_encoding(11, d_model, start_index=start + first)
+    large = position_encoding(33_001, d_model, start_index=4_321)
+    for first in (0, 1_120, 16_490, 32_990):
+        rows = position_encoding(11, d_model, start_index=4_321 + first)
         assert rows.tobytes() == large[first : first + 11].tobytes()
 
 
@@ -201,21 +186,27 @@ def test_where_no_thread_can_be_started_it_goes_without(allowed, monkeypatch):
     assert tries
 
 
-def test_a_large_table_can_be_built_as_python_ends():
-    code = (
+@pytest.mark.parametrize(
+    "code",
+    [
+        # As Python ends, no thread can be started.
         "import atexit, os, posenc_helpers as helpers;"
         "os.sched_getaffinity = lambda process: range(4);"
-        "build = lambda: print(helpers.position_encoding(70_000, 64).shape);"
-        "atexit.register(build)"
-    )
-    ended = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True
-    )
-    assert (ended.stdout, ended.stderr) == ("(70000, 64)\n", "")
+        "atexit.register(helpers.position_encoding, 70_000, 64)",
+        # The smaller installation has no TensorFlow.
+        "import sys; sys.modules |= dict.fromkeys(['tensorflow', 'keras']);"
+        "import posenc_helpers",
+    ],
+    ids=["as Python ends", "without TensorFlow"],
+)
+def test_it_works(code):
+    run = [sys.executable, "-c", code]
+    ended = subprocess.run(run, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(
-    "shape", [(1, 2**20), (2, 2**20), (33, 2**20 - 1), (2**16, 256), (10, 3)]
+    "shape", [(1, 2**20), (33, 2**20 - 1), (2**16, 256), (10, 3)]
 )
 @pytest.mark.parametrize("cores", [1, 8])
 def test_memory_is_little_more_than_the_result(shape, cores, monkeypatch):
@@ -227,6 +218,9 @@ def test_memory_is_little_more_than_the_result(shape, cores, monkeypatch):
     assert peak <= 1.5 * table.nbytes + 64 * 2**20
 
 
+# What is accepted.
+
+
 @pytest.mark.parametrize("max_wavelength", [1, 1e80, sys.float_info.max])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_numpys_error_state_does_not_matter(max_wavelength, dtype):
@@ -236,94 +230,6 @@ def test_numpys_error_state_does_not_matter(max_wavelength, dtype):
         )
         angular_frequencies(4_096, max_wavelength)
     assert np.isfinite(table).all()
-
-
-def test_angular_frequencies_follow_the_paper():
-    np.testing.assert_allclose(angular_frequencies(4, 100), [1, 0.1])
-    assert angular_frequencies(5).shape == (3,)
-    longest = 2 * np.pi / angular_frequencies(512)[-1]
-    assert round(longest) == 60_611
-    for unfit in (0, 2**40):
-        with pytest.raises(ValueError, match=rf"^d_model .*not {unfit}$"):
-            angular_frequencies(unfit)
-
-
-@pytest.mark.parametrize("d_model", [1, 7, 64])
-def test_the_formula_takes_any_positions(d_model):
-    table = position_encoding(2_000, d_model, max_wavelength=500)
-    rows = encode_positions([[3], [1_999]], d_model, 500)
-    assert rows.shape == (2, 1, d_model)
-    np.testing.assert_allclose(rows[:, 0], table[[3, 1_999]], atol=1e-12)
-    (half, before) = encode_positions([0.5, -0.5], d_model)
-    np.testing.assert_allclose(half[0::2], -before[0::2])
-    np.testing.assert_allclose(half[1::2], before[1::2])
-    np.testing.assert_allclose(half[0], np.sin(0.5))
-
-
-@pytest.mark.parametrize(
-    "positions", ["0", [True], [1j], [[1], [2, 3]], [0, np.nan]], ids=repr
-)
-def test_positions_that_are_none(positions):
-    with pytest.raises((TypeError, ValueError), match=r"^positions must"):
-        encode_positions(positions, 4)
-
-
-NOT_SIZES = [True, 3.0, "3", None, float("nan"), [3], 3j, np.bool_(1)]
-
-
-@pytest.mark.parametrize("name", ["seq_len", "d_model", "start_index"])
-@pytest.mark.parametrize("value", NOT_SIZES, ids=repr)
-def test_a_size_that_is_no_integer(name, value):
-    arguments = {"seq_len": 3, "d_model": 4} | {name: value}
-    with pytest.raises(TypeError, match=f"^{name} .*{re.escape(repr(value))}"):
-        position_encoding(**arguments)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("seq_len", -1), ("d_model", 0), ("start_index", -1)]
-)
-def test_a_size_that_is_too_small(name, value):
-    arguments = {"seq_len": 3, "d_model": 4} | {name: value}
-    with pytest.raises(ValueError, match=f"^{name} .*{value}"):
-        position_encoding(**arguments)
-
-
-@pytest.mark.parametrize(
-    ("seq_len", "d_model"),
-    [(10**12, 512), (0, 10**12), (2**31 + 1, 1), (2**16, 2**15 + 1)],
-)
-def test_an_absurd_size_is_refused_before_any_allocation(seq_len, d_model):
-    """More than 16 GiB of float64."""
-    with pytest.raises(ValueError, match=f"{seq_len} by d_model={d_model} "):
-        position_encoding(seq_len, d_model)
-
-
-@pytest.mark.parametrize("shape", [(2**16, 2**15), (1, 2**31), (0, 2**31)])
-def test_what_16_gib_hold_is_tried(shape, monkeypatch):
-    def no_memory(shape, dtype):
-        raise MemoryError(shape)
-
-    monkeypatch.setattr(np, "empty", no_memory)
-    with pytest.raises(MemoryError):
-        position_encoding(*shape)
-
-
-@pytest.mark.parametrize(
-    "value",
-    [0, 0.99, float("nan"), float("inf"), "100", None, 3j, True, 10**400],
-    ids=lambda value: repr(value)[:9],
-)
-def test_a_max_wavelength_that_is_none(value):
-    with pytest.raises(ValueError, match=r"max_wavelength .* at least 1"):
-        position_encoding(3, 4, max_wavelength=value)
-
-
-@pytest.mark.parametrize(
-    "value", [np.float16, int, "float64x", None, complex, ">f4", object()]
-)
-def test_a_dtype_that_is_not_offered(value):
-    with pytest.raises((TypeError, ValueError), match="dtype"):
-        position_encoding(3, 4, dtype=value)
 
 
 @pytest.mark.filterwarnings("error")
@@ -339,10 +245,56 @@ def test_numpys_numbers_are_numbers(wavelength):
     assert np.array_equal(ours, plain)
 
 
-def test_importing_the_helpers_never_imports_tensorflow():
-    code = (
-        "import sys, posenc_helpers as p; p.position_encoding(2, 2);"
-        "sys.exit(any(m.split('.')[0] in ('tensorflow', 'keras')"
-        " for m in sys.modules))"
-    )
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+NO_INTEGERS = [True, 3.0, "3", None, float("nan"), [3], 3j, np.bool_(1)]
+NO_WAVELENGTHS = [0, 0.99, float("inf"), "100", None, 3j, True, 10**400]
+NO_WAVELENGTHS += [float("nan")]
+NO_DTYPES = [np.float16, int, "float64x", None, complex, ">f4", object()]
+BAD = {
+    "seq_len": [*NO_INTEGERS, -1],
+    "d_model": [*NO_INTEGERS, 0, -1],
+    "start_index": [*NO_INTEGERS, -1],
+    "max_wavelength": NO_WAVELENGTHS,
+    "dtype": NO_DTYPES,
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [(name, value) for name, values in BAD.items() for value in values],
+    ids=lambda each: repr(each)[:20],
+)
+def test_a_bad_argument_is_named_with_its_value(name, value):
+    arguments = {"seq_len": 3, "d_model": 4} | {name: value}
+    message = rf"{name}.*{re.escape(repr(value))}"
+    with pytest.raises((TypeError, ValueError), match=message):
+        position_encoding(**arguments)
+
+
+@pytest.mark.parametrize(
+    "positions", ["0", [True], [1j], [[1], [2, 3]], [0, np.nan]], ids=repr
+)
+def test_positions_that_are_none(positions):
+    with pytest.raises((TypeError, ValueError), match=r"^positions must"):
+        encode_positions(positions, 4)
+
+
+@pytest.mark.parametrize(
+    ("seq_len", "d_model"),
+    [(10**12, 512), (0, 10**12), (2**31 + 1, 1), (2**16, 2**15 + 1)],
+)
+def test_an_absurd_size_is_refused_before_any_allocation(seq_len, d_model):
+    """More than 16 GiB of float64."""
+    with pytest.raises(ValueError, match=f"{seq_len} by d_model={d_model} "):
+        position_encoding(seq_len, d_model)
+    with pytest.raises(ValueError, match=r"^d_model .*not 1099511627776$"):
+        angular_frequencies(2**40)
+
+
+@pytest.mark.parametrize("shape", [(2**16, 2**15), (1, 2**31), (0, 2**31)])
+def test_what_16_gib_hold_is_tried(shape, monkeypatch):
+    def no_memory(shape, dtype):
+        raise MemoryError(shape)
+
+    monkeypatch.setattr(np, "empty", no_memory)
+    with pytest.raises(MemoryError):
+        position_encoding(*shape)

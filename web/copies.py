@@ -42,6 +42,7 @@ def sources_of(modules: Sequence[str]) -> list[Path]:
         found |= set(PROJECT.glob(f"{module}.py"))
         found |= set(PROJECT.glob(f"{module}/*.py"))
     if PROJECT / "posenc_helpers.py" in found:
+        found.add(PROJECT / "posenc_check.py")  # which it imports
         found.add(PROJECT / "posenc_play.js")  # which `play` reads
     return sorted(found)
 

@@ -1,0 +1,181 @@
+"""The check of an exercise: what the folded cells above the answers call.
+
+`posenc_helpers` passes `check` on, so that notebooks import all they need
+from one place.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from inspect import isroutine
+from reprlib import repr as shortened
+
+import numpy as np
+
+NOT_ANSWERED = "Not answered yet: replace the dots, then run this again."
+CANNOT_JUDGE = "Not judged: run all cells above, and then this one again"
+
+
+def check(
+    answer: object,
+    expected: object,
+    hint: str = "",
+    *,
+    inputs: Iterable[tuple] | None = None,
+    mistakes: Iterable[tuple[object, str]] = (),
+    tolerance: float = 1e-6,
+) -> None:
+    """Say whether an exercise is answered, and if not, give a hint.
+
+    What is the same in every exercise is said here: dots that are left,
+    nothing returned, an error in the reader's own code, text or a set
+    instead of numbers, an answer that `expected` cannot judge.
+
+    Args:
+        answer: The reader's answer; `...` means none yet.
+        expected: The right numbers or text, or a function that takes the
+            answer and returns whether it is right (for a dict, for
+            example).
+        hint: What to think of next, if none of `mistakes` fits.
+        inputs: For an answer that is a function, the arguments of each
+            call. `expected` is then the list of values it should return.
+        mistakes: Pairs of a wrong value (or a function that recognizes
+            it) and the hint that fits it.
+        tolerance: Absolute difference that still counts as right.
+
+    Raises:
+        TypeError: If `expected` is neither numbers nor text nor a function.
+    """
+    _check_expected(expected)
+    calls, trouble, judging = _Calls(), "", ""
+    if inputs is not None and callable(answer):
+        call, inputs = calls.watch(answer), [tuple(each) for each in inputs]
+        try:
+            answer = [call(*arguments) for arguments in inputs]
+        except Exception:  # the reader's own
+            answer = None
+    elif inputs is not None:
+        trouble = f"Give a function, not {shortened(answer)}."
+    elif isroutine(answer):  # a check looks into a class or a model as it is
+        answer = calls.watch(answer)
+
+    if _has_dots(answer):
+        print(NOT_ANSWERED)
+        return
+    try:
+        if _matches(answer, expected, tolerance):
+            print("Correct.")
+            return
+    except Exception as error:  # in `expected`, or in the reader's function
+        if isinstance(error, NameError) and not calls.error:
+            print(f"{CANNOT_JUDGE} ({error}).")
+            return
+        judging = (
+            "Does your answer have the form that the exercise asks for?"
+            f" Judging it raised {type(error).__name__}: {error}."
+        )
+    # Before `mistakes` call the function again.
+    trouble = trouble or calls.trouble() or _trouble_with(answer, expected)
+    if trouble == NOT_ANSWERED:
+        print(trouble)
+        return
+    for wrong, fitting in mistakes:
+        try:
+            if _matches(answer, wrong, tolerance):
+                print(f"Not yet. Hint: {fitting}")
+                return
+        except Exception:  # an answer that this mistake cannot look at
+            continue
+    print(" ".join(f"Not yet. {trouble or judging} Hint: {hint}".split()))
+
+
+def _check_expected(expected: object) -> None:
+    """An error if no answer could be right: the author's, at once."""
+    if isinstance(expected, str) or callable(expected):
+        return
+    try:
+        is_numbers = np.asarray(expected).dtype.kind in "biufc"
+    except ValueError:  # lists of different lengths
+        is_numbers = False
+    if not is_numbers:
+        raise TypeError(
+            "expected must be numbers, text or a function,"
+            f" not {shortened(expected)}"
+        )
+
+
+class _Calls:
+    """The calls of a reader's function, and what went wrong in them."""
+
+    def __init__(self) -> None:
+        self.made: list[tuple[tuple, object]] = []  # arguments and value
+        self.error = ""  # of the last call
+
+    def watch(self, function: Callable) -> Callable:
+        """Return the function, made to keep its calls here."""
+
+        @wraps(function, updated=())
+        def watched(*arguments: object, **named: object) -> object:
+            self.error = ""
+            try:
+                value = function(*arguments, **named)
+            except Exception as error:
+                kind = type(error).__name__
+                self.error = f"Your code raised {kind}: {error}."
+                raise
+            self.made.append((arguments, value))
+            return value
+
+        return watched
+
+    def trouble(self) -> str:
+        """What went wrong, in words; empty if nothing did."""
+        values = [value for _, value in self.made]
+        without_value = [each for each, value in self.made if value is None]
+        if self.error:
+            return self.error
+        if _has_dots(values):
+            return NOT_ANSWERED
+        if not without_value:
+            return ""
+        if len(without_value) == len(values):
+            return "Nothing was returned: is `return` missing?"
+        given = ", ".join(shortened(each) for each in without_value[0])
+        return f"For the input ({given}), nothing was returned."
+
+
+def _has_dots(answer: object) -> bool:
+    """Whether an answer, or anything in it, is still `...`."""
+    if isinstance(answer, dict):
+        answer = list(answer.values())
+    if isinstance(answer, list | tuple | set):
+        return any(_has_dots(part) for part in answer)
+    return answer is ...
+
+
+def _matches(answer: object, expected: object, tolerance: float) -> bool:
+    """Whether they agree. What a function raises is passed on."""
+    if callable(expected):
+        return bool(expected(answer))
+    if isinstance(expected, str):
+        return str(answer).strip().lower() == expected.lower()
+    try:
+        # An axis of length 1 more or less makes no difference.
+        answer, expected = np.squeeze(answer), np.squeeze(expected)
+        return answer.shape == expected.shape and np.allclose(
+            answer, expected, rtol=0, atol=tolerance
+        )
+    except Exception:  # the answer cannot be compared with numbers
+        return False
+
+
+def _trouble_with(answer: object, expected: object) -> str:
+    """What is wrong with an answer of another kind than it should have."""
+    if isinstance(answer, set):
+        return "A set has no order: give a list."
+    parts = answer if isinstance(answer, list | tuple) else [answer]
+    if any(part is None for part in parts):
+        return "There is a None: is a `return` missing?"
+    wants_numbers = not isinstance(expected, str | Callable)
+    if wants_numbers and any(isinstance(part, str) for part in parts):
+        return f"{shortened(answer)} is text; give numbers."
+    return ""

@@ -1,0 +1,155 @@
+"""The check of an exercise: what it takes for right, and what it says."""
+
+import numpy as np
+import pytest
+
+from posenc_helpers import check
+
+
+def reply(capsys, *arguments, **options) -> str:
+    check(*arguments, **options)
+    return capsys.readouterr().out
+
+
+def is_even(number):
+    return number % 2 == 0
+
+
+def returns(value):
+    return lambda *arguments: value
+
+
+RIGHT = [
+    (2, 2.0000001),
+    ([1, 2], np.array([1.0, 2.0])),
+    ([[1], [2]], [1, 2]),  # an axis more
+    (3, [3.0]),
+    (1 + 2j, np.array([1 + 2j])),
+    ([np.ones(2), np.zeros(2)], [[1, 1], [0, 0]]),
+    (" Sine ", "sine"),
+    (8, is_even),
+    (np.True_, True),
+]
+
+
+@pytest.mark.parametrize(("answer", "expected"), RIGHT)
+def test_an_answer_is_right_in_its_usual_forms(capsys, answer, expected):
+    assert reply(capsys, answer, expected, "look") == "Correct.\n"
+
+
+WRONG = [
+    (3, 2),
+    (1_000_000.1, 1_000_000),  # the tolerance is absolute
+    ([1, 2, 3], [1, 2]),
+    (5, [5, 5]),  # of another shape, though they would broadcast
+    ([[1, 2], [1, 2]], [1, 2]),
+    ("sines", "sine"),
+    (7, is_even),
+    (float("nan"), 1),
+]
+
+
+@pytest.mark.parametrize(("answer", "expected"), WRONG)
+def test_a_wrong_answer_hears_the_hint(capsys, answer, expected):
+    assert reply(capsys, answer, expected, "look") == "Not yet. Hint: look\n"
+
+
+def test_the_tolerance_holds_for_answers_and_mistakes(capsys):
+    assert "Correct" in reply(capsys, 1 + 9e-7, 1)
+    assert "Not yet" in reply(capsys, 1 + 2e-6, 1)
+    how = {"tolerance": 0.01, "mistakes": [(3.1, "near")]}
+    assert "Correct" in reply(capsys, 3.14, np.pi, **how)
+    assert "Hint: near" in reply(capsys, 3.105, np.pi, **how)
+
+
+@pytest.mark.parametrize(("answer", "hint"), [(8, "even"), (5, "a prime")])
+def test_a_known_mistake_has_its_own_hint(capsys, answer, hint):
+    cannot_look = (lambda number: number.nothing, "never said")
+    mistakes = [cannot_look, (5, "a prime"), (is_even, "even")]
+    said = reply(capsys, answer, 3, "look", mistakes=mistakes)
+    assert said == f"Not yet. Hint: {hint}\n"
+
+
+DOTS = [..., (1, ...), [..., 2], {"a": ...}, [(1, ...)], returns([1, ...])]
+
+
+@pytest.mark.parametrize("answer", DOTS)
+def test_dots_are_asked_for_wherever_they_are(capsys, answer):
+    said = "Not answered yet: replace the dots, then run this again.\n"
+    assert reply(capsys, answer, lambda a: a() == 1, "look") == said
+    if callable(answer) or answer is ...:
+        assert reply(capsys, answer, [2], "look", inputs=[(1,)]) == said
+
+
+def test_a_function_is_called_with_each_of_the_inputs(capsys):
+    seen = []
+
+    def add(first, second):
+        seen.append((first, second))
+        return first + second
+
+    inputs = [(0, 1), (4, 2)]
+    assert reply(capsys, add, [1, 6], inputs=inputs) == "Correct.\n"
+    assert seen == inputs
+    said = reply(capsys, lambda a, b: a - b, [1, 6], "add", inputs=inputs)
+    assert said == "Not yet. Hint: add\n"
+    with pytest.raises(TypeError):  # a call's arguments are a tuple
+        check(add, [1], inputs=[1])
+
+
+WRONG_FUNCTIONS = [
+    (None, "Give a function, not None."),
+    (7, "Give a function, not 7."),
+    (returns(None), "Nothing was returned: is `return` missing?"),
+    (lambda x: x if x > 1 else None, "For the input (1), nothing was"),
+    (lambda x: x / 0, "Your code raised ZeroDivisionError: division"),
+    (lambda x: nothing, "Your code raised NameError: "),  # noqa: F821
+    (str, "['1', '2'] is text; give numbers."),
+]
+
+
+@pytest.mark.parametrize(("answer", "words"), WRONG_FUNCTIONS)
+def test_what_is_wrong_with_a_function_is_said(capsys, answer, words):
+    said = reply(capsys, answer, [1, 2], "look", inputs=[(1,), (2,)])
+    assert said.startswith(f"Not yet. {words}")
+    assert said.endswith("Hint: look\n")
+
+
+def first_is_3(answer):
+    return (answer(0) if callable(answer) else answer)[0] == 3
+
+
+OF_ANOTHER_KIND = [
+    ("three", 3, "'three' is text; give numbers."),
+    ({1, 2}, [1, 2], "A set has no order: give a list."),
+    (None, first_is_3, "There is a None: is a `return` missing?"),
+    (returns(None), first_is_3, "Nothing was returned: is"),
+    (lambda x: x.nothing, first_is_3, "Your code raised AttributeError: "),
+    (3, first_is_3, "Does your answer have the form that"),
+    (returns(3), first_is_3, "Does your answer have the form that"),
+]
+
+
+@pytest.mark.parametrize(("answer", "expected", "words"), OF_ANOTHER_KIND)
+def test_an_answer_of_another_kind_is_told_so(capsys, answer, expected, words):
+    said = reply(capsys, answer, expected, "look")
+    assert said.startswith(f"Not yet. {words}")
+    assert said.endswith("Hint: look\n")
+
+
+def test_no_answer_is_wrong_because_the_check_lacks_a_name(capsys):
+    said = reply(capsys, 8, lambda answer: answer == nothing)  # noqa: F821
+    assert said.startswith("Not judged: run all cells above")
+    assert "name 'nothing' is not defined" in said
+
+
+@pytest.mark.parametrize(
+    "expected", [None, ..., {"a": 1}, ["a", "b"], [[1], [1, 2]]], ids=repr
+)
+def test_an_author_whom_no_answer_can_please_is_told_at_once(expected):
+    with pytest.raises(TypeError, match=r"^expected must be numbers"):
+        check(..., expected)
+
+
+def test_a_long_answer_is_not_printed_whole(capsys):
+    assert len(reply(capsys, ["x"] * 500, [1, 2], "look")) < 120
