@@ -74,6 +74,7 @@ REPLIES = [
     (1, ["10_000 ** (-4 / 5)"], "is text; give numbers"),
     (2, [WAY_BACK, tuple(WAY_BACK), np.argsort(WAY_THERE)], "Correct."),
     (2, [WAY_THERE], "the way there"),
+    (2, [list(range(1, 65)), np.ones(64)], "Hint: One flat list"),
     (3, [by_slices, lambda p, d: by_slices(p, d)[0].tolist()], "Correct."),
     (3, [tuples], "Correct."),
     (3, [one_per_column], "one frequency"),
