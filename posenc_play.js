@@ -370,9 +370,9 @@
   figures.pair = {
     ask: `Drag the blue row, which takes the orange one along. Then drag the
       orange row alone. When does the dot product of the two rows change?`,
-    note: `While both rows move, every hand turns, and yet the angle between a
-      blue hand and its orange one stays the same. So does the dot
-      product, which depends on the offset alone.`,
+    note: `While both rows move, all hands turn, the last ones too little to
+      see, and yet the angle between a blue hand and its orange one stays the
+      same. So does the dot product, which depends on the offset alone.`,
     settings: {
       position: {
         ...{ label: "Position, p", start: 7, min: 0, max: 63, tone: "blue" },
@@ -532,10 +532,11 @@
   figures.rotary = {
     ask: `Drag the query, then the key. Then drag the bar between them, which
       moves both. When do the scores change?`,
-    note: `The bar turns both hands by the same angle, so the angle between them
-      stays the same, and so do all scores, which depend on the distance alone.
-      With only 16 rotated columns the blue curve lies higher, because a pair
-      that does not turn scores the same at any distance.`,
+    note: `The bar moves query and key by the same number of positions, so in
+      every pair the angle between their hands stays the same. So do all scores,
+      which depend on the distance alone. With only 16 rotated columns the blue
+      curve lies higher, because a pair that does not turn scores the same at
+      any distance.`,
     settings: {
       query: {
         ...{ label: "Position of the query", start: 20, min: 0, max: 63 },
@@ -561,7 +562,7 @@
       const ofPair = (k) => Math.cos(k * w);
 
       // Two positions, and the bar between them.
-      const P = scale([0, 63], [22, width - 22]);
+      const P = scale([0, 63], [34, width - 34]);
       const [low, high] = [query, key].sort((a, b) => a - b);
       const [x0, x1] = [P(low), P(high)];
       const sign = offset < 0 ? -1 : 1;
@@ -590,6 +591,10 @@
       const D = scale([0, 63], [34, two - 12]);
       const S = scale([-1, 1], [196, 40]);
       const far = Math.abs(offset);
+      const where = far
+        ? `The key is ${far} position${far > 1 ? "s" : ""}
+          ${offset < 0 ? "before" : "after"} the query.`
+        : "Query and key are at the same position.";
       return {
         pictures: [
           {
@@ -656,10 +661,9 @@
             return { query: from.query + moved, key: from.key + moved };
           },
         },
-        says: `The key is ${far} position${far === 1 ? "" : "s"}
-          ${offset < 0 ? "before" : "after"} the query. For equal vectors, the
-          score of pair ${pair} is ${number(ofPair(far), 2)}, and the mean of
-          all pairs ${number(score(far), 2)}.`,
+        says: `${where} For equal vectors, the score of pair ${pair} is
+          ${number(ofPair(far), 2)}, and the mean of all pairs
+          ${number(score(far), 2)}.`,
       };
     },
   };
