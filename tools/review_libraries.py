@@ -2,13 +2,14 @@
 # requires-python = "==3.11.*"
 # dependencies = [
 #   "diffusers==0.42.1",
+#   "keras-hub==0.32.0",
 #   "litgpt==0.5.13",
 #   "llms-from-scratch==1.0.19",
 #   "numpy>=2",
 #   "positional-encodings==6.0.3",
 #   "rotary-embedding-torch==0.9.1",
 #   "timm==1.0.31",
-#   "torch",
+#   "torch==2.13.0",
 #   "torchao==0.14.1",
 #   "torchtune==0.6.1",
 #   "transformers==5.23.0",
@@ -21,12 +22,15 @@
 # ///
 """Review rotary functions and tables of published libraries, as a table.
 
-    uv run tools/review_libraries.py
+    uv run tools/review_libraries.py [--write]
 
-It prints Markdown for `posenc_review/README.md`. It is no test: what a
-library does otherwise than the paper may be meant so.
+It prints Markdown, and names the rows that differ from those of
+`posenc_review/README.md`; with `--write` it puts its own rows there. It is no
+test: what a library does otherwise than the paper may be meant so.
 """
 
+import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
@@ -35,6 +39,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+os.environ["KERAS_BACKEND"] = "torch"
 import torch
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -44,6 +49,9 @@ from posenc_review import review, review_rotary
 torch.set_grad_enabled(False)
 WIDTH = 64
 LENGTH = 8192  # positions that are looked at
+PAGE = (
+    Path(__file__).parents[1] / "posenc_review/README.md"
+)  # whose table this is
 
 
 class Case(NamedTuple):
@@ -218,6 +226,16 @@ def from_scratch(**settings) -> Callable:
     return build
 
 
+def keras_hub(**settings) -> Callable:
+    """Build the layer of KerasHub."""
+
+    def build() -> Callable:
+        layer = import_module("keras_hub").layers.RotaryEmbedding(**settings)
+        return lambda x, positions: layer(x, positions=positions)
+
+    return build
+
+
 def table_of(module: str, make: Callable) -> Callable:
     """Build an encoder from what a module holds."""
     return lambda: lambda rows, width: make(import_module(module), rows, width)
@@ -307,6 +325,14 @@ TABLES = (  # library, function, module, and how to make so many rows
         lambda code, n, d: code.SinusoidalPositionalEmbedding(d, n).pe,
     ),
     (
+        "keras-hub",
+        "SinePositionEncoding",
+        "keras_hub",
+        lambda code, n, d: code.layers.SinePositionEncoding()(
+            torch.zeros(1, n, d)
+        ),
+    ),
+    (
         "positional-encodings",
         "PositionalEncoding1D",
         "positional_encodings.torch_encodings",
@@ -367,6 +393,17 @@ def cases() -> Iterator[Case]:
     for factor in ("linear_factor", "ntk_factor"):
         build = diffusers_rotary(**{factor: 4.0})
         yield Case("diffusers", f"{name}, {factor}=4", build)
+    yield Case("keras-hub", "RotaryEmbedding", keras_hub())
+    for kind in ("linear", "dynamic"):
+        build = keras_hub(rope_type=kind, scaling_factor=4.0)
+        yield Case("keras-hub", f"RotaryEmbedding, {kind} by 4", build)
+    build = keras_hub(
+        rope_type="yarn",
+        scaling_factor=4.0,
+        original_max_position_embeddings=2048,
+    )
+    name = "RotaryEmbedding, yarn"
+    yield Case("keras-hub", name, build, "rotary", held(YARN))
     yield Case("timm", "freq_bands, rot", timm_rotary)
     yield Case("litgpt", "build_rope_cache", litgpt_rotary())
     yield Case(
@@ -402,28 +439,42 @@ def reviewed(case: Case) -> tuple[str, str]:
     if case.kind == "rotary":
         found = review_rotary(function, WIDTH, max_len=LENGTH, **case.options)
     else:
+        function(4, WIDTH)  # if the library does not load, say so
         found = review(function, WIDTH, max_len=LENGTH, tolerance=1e-3)
     words = [f"{name}: {said}" for name, said in found.findings.items()]
+    if len(words) > 2:  # checks of a table; the last one says why
+        *_, last = found.findings.values()
+        words = [f"{', '.join(found.findings)}: {last.split('. ')[0]}."]
     words += [note for note in found.notes if note.startswith("base ")]
     return found.convention, " ".join(words) or "none"
 
 
+def row(case: Case) -> str:
+    """Return a function's row of the table."""
+    try:
+        convention, findings = reviewed(case)
+        library = f"{case.library} {version(case.library)}"
+    except Exception as error:  # whatever an import of a library raises
+        said = " ".join(str(error).split())[:200]
+        library, convention = case.library, "not looked at"
+        findings = f"{type(error).__name__}: {said}"
+    return f"| {library} | {case.name} | {convention} | {findings} |"
+
+
 def main() -> int:
-    """Print the table, and return 1 if a library is missing."""
-    missing = 0
-    print("| library | function | convention seen | findings |")
-    print("|---|---|---|---|")
-    for case in cases():
-        try:
-            convention, findings = reviewed(case)
-            library = f"{case.library} {version(case.library)}"
-        except Exception as error:
-            missing += 1
-            said = " ".join(str(error).split())[:200]
-            library, convention = case.library, "not reviewed"
-            findings = f"{type(error).__name__}: {said}"
-        print(f"| {library} | {case.name} | {convention} | {findings} |")
-    return int(missing > 0)
+    """Print the table, and return 1 if it is not that of the page."""
+    lines = ["| library | function | convention seen | findings |"]
+    lines += ["|---|---|---|---|", *map(row, cases())]
+    print("\n".join(lines))
+    text = PAGE.read_text()
+    shown = re.search(rf"{re.escape(lines[0])}\n(\|.*\n)+", text)[0]
+    new = "\n".join(lines) + "\n"
+    if "--write" in sys.argv[1:]:
+        PAGE.write_text(text.replace(shown, new))
+        return 0
+    differing = sorted({*lines} ^ {*shown.splitlines()})
+    print(*differing, sep="\n", file=sys.stderr)
+    return int(bool(differing))
 
 
 if __name__ == "__main__":
