@@ -388,13 +388,13 @@ def test_figures_play_on_the_pages_and_follow_the_theme(page, address, width):
 
 @pytest.mark.slow
 def test_a_page_has_a_preview_a_source_and_whole_numbers(project):
-    html = (project / "site/01_sine_waves.html").read_text("utf-8")
+    html = (project / "site/09_why_10000.html").read_text("utf-8")
     page = BeautifulSoup(html, "html.parser")
     (preview,) = page.select('[property="og:image"]')
     picture = preview["content"].removeprefix("https://x.org/y/")
     assert (project / "site" / picture).is_file()
     (source,) = page.select(".about-page a[href*=blob]")
-    assert source["href"].endswith("/notebooks/01_sine_waves.ipynb")
+    assert source["href"].endswith("/notebooks/09_why_10000.ipynb")
     assert "10\N{NO-BREAK SPACE}000" in page.article.text
     assert page.select(".with-sign > math")
 
