@@ -21,11 +21,8 @@ from posenc_helpers import (
 )
 
 BACKEND = keras.backend.backend()
-outside_of_graphs = nullcontext
 if BACKEND == "tensorflow":
     import tensorflow as tf
-
-    outside_of_graphs = tf.init_scope
 elif BACKEND == "jax":
     import jax
 elif BACKEND == "torch":
@@ -79,10 +76,6 @@ def _refuse(told: str, ids: np.ndarray, fits: np.ndarray) -> None:
     ids, fits = np.asarray(ids), np.asarray(fits)
     if not fits.all():  # `jax.vmap` calls this for all ids
         raise ValueError(f"{told}; this is {ids[~fits][0]}")
-
-
-def _accept(ids: Tensor, fits: Tensor) -> None:
-    """All ids fit: nothing to do."""
 
 
 def _advice(inputs: object) -> str:
@@ -152,22 +145,28 @@ class PositionEmbeddingLayer(_PositionLayer):
             no tensor of ids.
 
     Note:
-        Compiled code, which `fit` and `predict` run too, learns the ids only
-        as it runs. An id that is not in the table is then
-        `tf.errors.InvalidArgumentError` on TensorFlow (so is a length that
-        the graph did not know), `jax.errors.JaxRuntimeError` on JAX and
-        `ValueError` on PyTorch, always with the id in its message. On JAX,
-        Keras needs the model built or loaded again after any error in `fit`
-        or `predict`, and `jax.export` cannot store this check. TensorFlow
-        with `jit_compile=True`, which Keras may choose on a GPU, cannot
-        raise: there an id that is not in the table reads the nearest row,
-        and a fraction is cut off.
+        What an id that is not in the table does, on each backend. Errors
+        have the id in their message.
+
+        |            | called       | `fit`, `predict`       | XLA          |
+        |------------|--------------|------------------------|--------------|
+        | TensorFlow | `ValueError` | `InvalidArgumentError` | no error     |
+        | JAX        | `ValueError` | `JaxRuntimeError`      | as at left   |
+        | PyTorch    | `ValueError` | `ValueError`           | `ValueError` |
+
+        TensorFlow's XLA (`jit_compile=True`, which Keras may choose on a
+        GPU) cannot raise errors: such an id reads the nearest row, and a
+        fraction is cut off. After an error in `fit` or `predict` on JAX,
+        Keras needs the model built or loaded again, and `jax.export` cannot
+        store the check.
 
     References:
         Gehring et al. 2017, "Convolutional sequence to sequence learning".
         Class after "The transformer positional encoding layer in Keras,
         part 2", Machine Learning Mastery.
     """
+
+    learned_words = learned_positions = True
 
     def __init__(
         self,
@@ -185,10 +184,13 @@ class PositionEmbeddingLayer(_PositionLayer):
 
     def build(self, input_shape: Shape) -> None:
         self._refuse_longer(input_shape[1])
-        self.word_table = self._table("word", self.vocab_size)
-        self.position_table = self._table("position", self.sequence_length)
+        words, positions = self.vocab_size, self.sequence_length
+        self.word_table = self._table("word", words, self.learned_words)
+        self.position_table = self._table(
+            "position", positions, self.learned_positions
+        )
 
-    def _table(self, name: str, rows: int, learned: bool = True) -> Tensor:
+    def _table(self, name: str, rows: int, learned: bool) -> Tensor:
         # A weight with `trainable=False` stays frozen. A layer would thaw
         # at `model.trainable = True`. No autocast: a mixed policy rounds
         # the sum, once, and not each table.
@@ -232,31 +234,31 @@ class PositionEmbeddingLayer(_PositionLayer):
         ids = ops.cast(inputs, "int32")
         fits = (ids >= 0) & (ids < self.vocab_size) & ops.equal(ids, inputs)
         all_fit = _value(ops.all(fits))
-        if all_fit is not None:
-            if not all_fit:
-                _refuse(told, _value(inputs), _value(fits))
-            return ids
-        # Compiled. If the compiler drops the checks, the nearest row is read.
-        ids = ops.clip(ids, 0, self.vocab_size - 1)
-        if BACKEND == "tensorflow":
-            return self._checked_by_tensorflow(told, ids, inputs, fits)
-        if BACKEND == "jax":
-            refuse = partial(jax.debug.callback, partial(_refuse, told))
-            jax.lax.cond(ops.all(fits), _accept, refuse, inputs, fits)
+        if all_fit is None:  # compiled
+            return self._checked_as_it_runs(told, ids, inputs, fits)
+        if not all_fit:
+            _refuse(told, _value(inputs), _value(fits))
         return ids
 
-    def _checked_by_tensorflow(
+    def _checked_as_it_runs(
         self, told: str, ids: Tensor, inputs: Tensor, fits: Tensor
     ) -> Tensor:
-        """The ids; an error if they, or their number, turn out not to fit."""
-        length = tf.shape(ids)[1]
-        fits = tf.reduce_all(fits) & (length <= self.sequence_length)
-        lowest, highest = tf.reduce_min(inputs), tf.reduce_max(inputs)
-        told += f", at most sequence_length={self.sequence_length} in a row;"
-        told += " lowest, highest and number in a row are"
-        check = tf.debugging.Assert(fits, [told, lowest, highest, length])
-        with tf.control_dependencies([check]):  # the ids wait for the check
-            return tf.identity(ids)
+        """The same for compiled code, which learns the ids only then."""
+        # Where the check is dropped, the nearest row is read.
+        ids = ops.clip(ids, 0, self.vocab_size - 1)
+        if BACKEND == "jax":
+            refuse = partial(jax.debug.callback, partial(_refuse, told))
+            jax.lax.cond(ops.all(fits), lambda *_: None, refuse, inputs, fits)
+        elif BACKEND == "tensorflow":
+            length, longest = tf.shape(ids)[1], self.sequence_length
+            told += f", at most sequence_length={longest} in a row;"
+            told += " lowest, highest and number in a row are"
+            lowest, highest = tf.reduce_min(inputs), tf.reduce_max(inputs)
+            fits = tf.reduce_all(fits) & (length <= longest)
+            check = tf.debugging.Assert(fits, [told, lowest, highest, length])
+            with tf.control_dependencies([check]):  # ids wait for the check
+                ids = tf.identity(ids)
+        return ids
 
     def compute_mask(self, inputs: Tensor, mask: Tensor = None) -> Tensor:
         return ops.not_equal(inputs, 0) if self.mask_zero else mask
@@ -295,6 +297,8 @@ class PositionEmbeddingFixedWeights(PositionEmbeddingLayer):
         Class after the tutorial that `PositionEmbeddingLayer` names.
     """
 
+    learned_positions = False
+
     def __init__(
         self,
         sequence_length: int,
@@ -308,15 +312,6 @@ class PositionEmbeddingFixedWeights(PositionEmbeddingLayer):
         sizes = (sequence_length, vocab_size, output_dim)
         super().__init__(*sizes, mask_zero, **kwargs)
         self.learned_words = _true_or_false("learned_words", learned_words)
-
-    def build(self, input_shape: Shape) -> None:
-        self._refuse_longer(input_shape[1])
-        self.word_table = self._table(
-            "word", self.vocab_size, learned=self.learned_words
-        )
-        self.position_table = self._table(
-            "position", self.sequence_length, learned=False
-        )
 
     def get_config(self) -> dict[str, Any]:
         return super().get_config() | {"learned_words": self.learned_words}
@@ -393,17 +388,16 @@ class SinePositionEncoding(_PositionLayer):
 
     def _rows_from_table(self, inputs: Tensor, start: int) -> Tensor:
         """For a known length and start: NumPy makes the rows."""
-        batch, length, d_model = inputs.shape
         rows = position_encoding(
-            length,
-            d_model,
+            *inputs.shape[1:],
             max_wavelength=self.max_wavelength,
             start_index=start,
         )
-        with outside_of_graphs():  # once, and not each time a graph runs
+        # In a graph of TensorFlow's once, and not each time the graph runs.
+        with tf.init_scope() if BACKEND == "tensorflow" else nullcontext():
             rows = ops.convert_to_tensor(rows, self.compute_dtype)
             # A batch of unknown size gets one row, which `call` repeats.
-            return ops.broadcast_to(rows, (batch or 1, length, d_model))
+            return ops.broadcast_to(rows, (inputs.shape[0] or 1, *rows.shape))
 
     def _rows_by_formula(self, inputs: Tensor, start: int | Tensor) -> Tensor:
         """For what only a running graph knows (see notebook 04)."""
