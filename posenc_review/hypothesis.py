@@ -144,7 +144,8 @@ class Hypothesis(NamedTuple):
 
         Where NaN or infinity is due, any of them is right.
         """
-        apart = seen - self.hands(positions)
+        with np.errstate(invalid="ignore"):  # infinity minus infinity
+            apart = seen - self.hands(positions)
         fits = np.abs(apart) <= self.allowed(positions)
         neither = ~np.isfinite(apart)
         if neither.any():
@@ -431,8 +432,8 @@ def known_factor(factor: float, width: int) -> str:
 def other_readings(model: Hypothesis, place: Place) -> Iterator[Hypothesis]:
     """Yield hypotheses of what some positions are taken for."""
     first, last, _ = place
-    if first == 0:
-        return
+    if first == 0 or last - first < FEW:
+        return  # rounding, too, takes a few positions for near ones
     for words, read in READINGS.items():
         said = words.format(n=first, before=first - 1)
         finding = Finding("far positions", f"{place.words}, {said}.", first)

@@ -127,9 +127,10 @@ class Sweep(Evidence):
         one, other = self.pairs.places
         given = self.vectors[2, one] + 1j * self.vectors[2, other]
         due = np.empty(made.shape[1:])
-        due[:, one] = (hands[..., 0] * given).real
-        due[:, other] = (hands[..., 1] * given).imag
-        off = made[2] - due
+        with np.errstate(invalid="ignore"):  # infinity, from the function
+            due[:, one] = (hands[..., 0] * given).real
+            due[:, other] = (hands[..., 1] * given).imag
+            off = made[2] - due
         factors = hypothesis.factors(positions)
         stay = np.outer(factors, self.kept * self.vectors[2, self.rest])
         off[:, self.rest] = made[2][:, self.rest] - stay

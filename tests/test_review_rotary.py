@@ -47,6 +47,7 @@ def rotary(
     length=1,
     sign=1,
     dtype=float,
+    result=lambda made, x, p: made,
 ):
     """Build a rotary function with some stages changed."""
 
@@ -62,17 +63,7 @@ def rotary(
         made = x.astype(dtype)
         made[..., one] = x[..., one] * cosine - x[..., other] * sine
         made[..., other] = x[..., other] * cosine + x[..., one] * sine
-        return made
-
-    return rotate
-
-
-def after(change, **settings):
-    """Build a rotary function whose results are changed: (made, x, p)."""
-
-    def rotate(x, positions):
-        made = rotary(**settings)(x, positions)
-        return change(made, x, positions[..., None])
+        return result(made, x, positions[..., None])
 
     return rotate
 
@@ -128,12 +119,12 @@ WOVEN = np.arange(WIDTH).reshape(2, -1).T.ravel()
 AS_LLAMA = rotary(5e5, frequencies=llama3)
 AS_YARN = rotary(frequencies=yarn, length=YARN_LENGTH)
 BY_4 = rotary(frequencies=lambda w: w / 4)
-TO_WOVEN = after(lambda made, x, p: made[..., WOVEN])
-TO_HALF = after(
-    lambda made, x, p: made[..., np.argsort(WOVEN)], layout="interleaved"
-)
+TO_WOVEN = rotary(result=lambda m, x, p: m[..., WOVEN])
+SPREAD = np.argsort(WOVEN)
+TO_HALF = rotary(1e4, "interleaved", result=lambda m, x, p: m[..., SPREAD])
 END_SLOW = rotary(frequencies=lambda w: w / np.where(PAIR < 14, 1, 8))
 STEPPED = rotary(5e5, frequencies=lambda w: w / np.where(w > 0.1, 1, 16))
+EACH_SLOWER = rotary(frequencies=lambda w: w / np.linspace(1, 3, 16) ** 2)
 INTERLEAVED = rotary(1e6, "interleaved", part=8, start=24)
 PROPORTIONED = rotary(part=16, layout="half of the head", steps=PAIRS)
 QUARTER = "half of the part, 8 of 32 columns"
@@ -141,7 +132,7 @@ RIGHT = [  # the convention, a function, what it is held to and how far
     ("half, base 10000", rotary(), {}),
     ("interleaved, base 10000", rotary(layout="interleaved"), {}),
     ("interleaved, base 10000", complex_numbers, {}),
-    ("half, base 10000", after(lambda made, x, p: made.tolist()), {}),
+    ("half, base 10000", rotary(result=lambda m, x, p: m.tolist()), {}),
     ("half, base 10000", rotary(dtype=np.float32), {"max_len": 9000}),
     ("half, clockwise, base 10000", rotary(sign=-1), {}),
     ("half, base 41829", rotary(41_829.3), {}),
@@ -178,6 +169,12 @@ RIGHT = [  # the convention, a function, what it is held to and how far
         "interleaved, written as half, base 10000",
         TO_HALF,
         {"layout": "interleaved, written as half"},
+    ),
+    (
+        "half, base 10000, by parts (pair 0 as base 10000 has them, 1 to 14"
+        " between, 15 divided by 9)",
+        EACH_SLOWER,
+        {},
     ),
     ("half, base 10000, linear by 4", BY_4, {}),
     ("half, base 10000, linear by 4", BY_4, {"config": LINEAR}),
@@ -354,6 +351,9 @@ AFTER = {
     "far positions: From position 1 on it gives NaN": beyond(1, math.nan),
     "far positions: 12 on, the result is NaN": beyond(12, math.nan),
     "far positions: 500 on, the result is NaN or inf": beyond(500, math.nan),
+    "far positions: From position 500 on, the result is NaN": (
+        lambda m, x, p: np.where(p < 500, m, np.inf)
+    ),
     "far positions: 500 on, the result is zero": beyond(500, 0),
     "far positions: 300, the result is zero": lambda m, x, p: m * (p != 300),
     "linear: added": lambda m, x, p: x + np.sin(p),
@@ -445,9 +445,11 @@ OTHERS = {
     "pair: (columns 30, 31)": (
         rotary(layout="interleaved", frequencies=put(15, 0))
     ),
-    "position 0: of the result is column 16 of x": after(moved, part=16),
-    "lengths: Columns 16 to 31 do not turn": after(
-        lambda m, x, p: m * (np.arange(32) < 16), part=16
+    "position 0: of the result is column 16 of x": rotary(
+        part=16, result=moved
+    ),
+    "lengths: Columns 16 to 31 do not turn": rotary(
+        part=16, result=lambda m, x, p: m * (np.arange(32) < 16)
     ),
     "precision: Frequencies, positions and angles are rounded": rotary(
         frequencies=bfloat16, read=bfloat16, angles=bfloat16, waves=bfloat16
@@ -478,7 +480,7 @@ WRONG = [
     *((words, rotary(read=each)) for words, each in READ.items()),
     *((words, rotary(frequencies=each)) for words, each in SPEEDS.items()),
     *((words, rotary(angles=each)) for words, each in ANGLES.items()),
-    *((words, after(each)) for words, each in AFTER.items()),
+    *((words, rotary(result=each)) for words, each in AFTER.items()),
     *((words, remembers(each)) for words, each in CALLS.items()),
     *OTHERS.items(),
 ]
@@ -567,7 +569,7 @@ def test_a_pair_that_stands_still_may_be_one_of_other_faults():
 
 
 def test_digits_are_told_and_float32_is_no_finding():
-    cast = after(lambda m, x, p: np.float32(m))
+    cast = rotary(result=lambda m, x, p: np.float32(m))
     for rotate, words in (
         (rotary(), "Angles in float64"),
         (rotary(read=bfloat16), "Angles in bfloat16"),
