@@ -162,36 +162,27 @@ def asked_again(
     """Look whether the first call is still answered as it was."""
     try:
         _, again = rotation.random(FIRST)
-        said = "give another result"
     except NoAnswerError as trouble:
-        again, said = None, f"fail: {trouble}"
-    if again is not None and np.array_equal(first, again, equal_nan=True):
-        return []
+        said = f"fail: {trouble}"
+    else:
+        if np.array_equal(first, again, equal_nan=True):
+            return []
+        said = "give another result"
     return [Finding("state", f"Positions 0 to 3, asked {when}, {said}.")]
 
 
-def not_linear(rotation: Rotation) -> list[Finding]:
-    """Look whether x is only turned, each token by itself."""
+def columns_alone(
+    rotation: Rotation, matrices: np.ndarray, slack: float
+) -> list[Finding]:
+    """Look whether random numbers are turned as their columns one by one."""
     x, made = rotation.random(FIRST)
-    slack = 1e-3 * np.abs(made).max()
-
-    def changes(other: np.ndarray, due: np.ndarray, rest: object) -> bool:
-        return np.abs(rotation(other, FIRST) - due)[:, rest].max() > slack
-
-    words = ""
-    every = slice(None)
-    before, after = x.copy(), x.copy()
-    before[:, -1] += 1
-    after[:, 0] += 1
-    if changes(0 * x, 0 * made, every):
-        words = "Zeros do not stay zeros: something is added to x."
-    elif changes(2 * x, 2 * made, every):
-        words = "Twice x does not give twice the result: x is not only turned."
-    elif changes(before, made, slice(-1)):
-        words = "A token changes the results of those before it."
-    elif changes(after, made, slice(1, None)):
-        words = "A token changes the results of those after it."
-    return [Finding("linear", words)] if words else []
+    if not np.any(np.abs(made - turned(x, FIRST, matrices)) > slack):
+        return []  # or NaN, which is looked at later
+    words = (
+        "x is not only turned: random numbers give another result than their"
+        " columns one by one."
+    )
+    return [Finding("linear", words)]
 
 
 def batches(rotation: Rotation) -> list[Finding]:
@@ -220,17 +211,41 @@ def batches(rotation: Rotation) -> list[Finding]:
     return []
 
 
+def turned(
+    x: np.ndarray, positions: np.ndarray, matrices: np.ndarray
+) -> np.ndarray:
+    """Return tokens turned by the matrices of their positions, or NaN."""
+    made = np.full(x.shape, np.nan)
+    for position in np.unique(positions[positions < len(matrices)]):
+        tokens = positions == position
+        made[tokens] = x[tokens] @ matrices[position].T
+    return made
+
+
 class Answer(NamedTuple):
     """What came of a call."""
 
-    words: str
+    call: str
     positions: np.ndarray
-    misses: Callable[[np.ndarray], np.ndarray]  # by positions: wrong tokens
-    taken: dict[str, np.ndarray]  # for positions, by each reading
+    before: np.ndarray  # the positions of the call before
+    wrong: Callable[[np.ndarray], np.ndarray]  # which tokens, by positions
 
-    def explained(self, name: str) -> bool:
-        """Tell whether a reading explains what came."""
-        return not self.misses(self.taken[name]).any()
+    def taken(self, reading: str) -> np.ndarray:
+        """Return what is taken for positions, by one of the `READINGS`."""
+        taken = READINGS[reading](self.positions, self.before)
+        return np.broadcast_to(taken, self.positions.shape)
+
+    def example(self, reading: str) -> Finding:
+        """Say what positions are taken for, with an example."""
+        taken = self.taken(reading)
+        place = tuple(np.argwhere(taken != self.positions)[0])
+        position = int(self.positions[place])
+        words = (
+            f"{reading}: in a call {self.call}, {position} is turned as"
+            f" {taken[place]}."
+        )
+        kind = "state" if "earlier" in reading else "positions"
+        return Finding(kind, words, position)
 
 
 def positions_read(
@@ -244,83 +259,61 @@ def positions_read(
         slack: By how much results may be off.
         max_len: How many tokens a call may have.
     """
-    answers, before = [], FIRST
-    for words, p in CALLS.items():
-        p = p[:, :max_len]
-        fewest = p.max() if p.size > NEAR else max(p.max(), p.size)
-        if fewest >= len(matrices):
+    answers: list[Answer] = []
+    before = FIRST
+    for call, positions in CALLS.items():
+        p = positions[:, :max_len]
+        known = p.max() if p.size > NEAR else max(p.max(), p.size)
+        if known >= len(matrices):
             continue  # what these positions should do is not known
         try:
             x, made = rotation.random(p)
         except NoAnswerError as trouble:
-            return [refused(words, p, trouble), *misread(answers)]
+            far = int(p.max())
+            said = (
+                f"A call {call} fails, with positions up to {far}: {trouble}."
+            )
+            if far >= p.shape[1]:
+                said += " Is its table as long as the call?"
+            return [Finding("positions", said, far), *misread(answers)]
 
-        def misses(taken: np.ndarray, x=x, made=made) -> np.ndarray:
-            taken = np.broadcast_to(taken, made.shape[:2])
-            off = made - turned(x, taken, matrices)
-            return np.any(np.abs(off) > slack, axis=-1)  # NaN tells nothing
+        def wrong(taken: np.ndarray, x=x, made=made) -> np.ndarray:
+            off = np.abs(made - turned(x, taken, matrices))
+            return np.any(off > slack, axis=-1)  # NaN tells nothing
 
-        taken = {name: read(p, before) for name, read in READINGS.items()}
-        answers.append(Answer(words, p, misses, taken))
+        answers.append(Answer(call, p, before, wrong))
         before = p
     return misread(answers)
 
 
-def turned(
-    x: np.ndarray, positions: np.ndarray, matrices: np.ndarray
-) -> np.ndarray:
-    """Return tokens turned by the matrices of their positions."""
-    made = np.full(x.shape, np.nan)
-    for position in np.unique(positions[positions < len(matrices)]):
-        tokens = positions == position
-        made[tokens] = x[tokens] @ matrices[position].T
-    return made
-
-
-def refused(words: str, p: np.ndarray, trouble: NoAnswerError) -> Finding:
-    """Say which call a function refuses."""
-    far = int(p.max())
-    said = f"A call {words} fails, with positions up to {far}: {trouble}."
-    if far >= p.shape[1]:
-        said += " Is its table as long as the call?"
-    return Finding("positions", said, far)
-
-
 def misread(answers: list[Answer]) -> list[Finding]:
     """Name what positions are taken for, or else where this shows."""
-    failed = [each for each in answers if each.misses(each.positions).any()]
+    failed = [each for each in answers if each.wrong(each.positions).any()]
     if not failed:
         return []
+
+    def explained(some: list[Answer]) -> list[str]:
+        return [
+            reading
+            for reading in READINGS
+            if not any(each.wrong(each.taken(reading)).any() for each in some)
+        ]
+
     for some in (answers, failed):  # all calls, or those that are wrong
-        for name in READINGS:
-            if all(each.explained(name) for each in some):
-                return [example(failed[0], name)]
+        for reading in explained(some)[:1]:
+            return [failed[0].example(reading)]
     findings = []
     for each in failed[:2]:
-        known = [name for name in READINGS if each.explained(name)]
+        known = explained([each])
         if known:
-            findings.append(example(each, known[0]))
+            findings.append(each.example(known[0]))
             continue
-        wrong = each.misses(each.positions)
-        row, token = np.argwhere(wrong)[0].tolist()
+        row, token = np.argwhere(each.wrong(each.positions))[0].tolist()
         position = int(each.positions[row, token])
         words = (
             "Tokens are not turned by their positions in a call"
-            f" {each.words}: token {token} of row {row} is the first, at"
+            f" {each.call}: token {token} of row {row} is the first, at"
             f" position {position}."
         )
         findings.append(Finding("positions", words, position))
     return findings
-
-
-def example(answer: Answer, name: str) -> Finding:
-    """Say what positions are taken for, with an example."""
-    taken = np.broadcast_to(answer.taken[name], answer.positions.shape)
-    place = tuple(np.argwhere(taken != answer.positions)[0])
-    position = int(answer.positions[place])
-    words = (
-        f"{name}: in a call {answer.words}, {position} is turned as"
-        f" {taken[place]}."
-    )
-    kind = "state" if "earlier" in name else "positions"
-    return Finding(kind, words, position)

@@ -13,10 +13,9 @@ from .calls import (
     Rotation,
     asked_again,
     batches,
+    columns_alone,
     first_matrices,
-    not_linear,
     positions_read,
-    turned,
 )
 from .config import RotarySettings, read_config
 from .frequencies import STILL, USUAL_BASES, Plan, plan_of, suggestion
@@ -258,19 +257,12 @@ def look(rotation: Rotation, asked: Asked, findings: list[Finding]) -> Seen:
         return Seen()
     values = format_of(matrices[:4])
     precision = max(2e-6, 2 * STEP.get(values, 0))
-    if is_not_linear(rotation, matrices, precision):
-        findings += not_linear(rotation)
-        if not findings:
-            words = (
-                "Random numbers are turned otherwise than their columns one"
-                " by one: x is not only turned."
-            )
-            findings.append(Finding("linear", words))
+    slack = 2e-4 + 4 * precision
+    findings += columns_alone(rotation, matrices, slack)
+    if findings:
         return Seen()
     findings += batches(rotation)
-    misread = positions_read(
-        rotation, matrices, 2e-4 + 4 * precision, asked.max_len
-    )
+    misread = positions_read(rotation, matrices, slack, asked.max_len)
     findings += [*failed, *misread]
 
     seen, model = look_near(matrices, asked, precision, findings)
@@ -292,15 +284,6 @@ def look(rotation: Rotation, asked: Asked, findings: list[Finding]) -> Seen:
     if not any(each.name == "state" for each in findings):
         findings += asked_again(rotation, first, "after all others")
     return seen
-
-
-def is_not_linear(
-    rotation: Rotation, matrices: np.ndarray, precision: float
-) -> bool:
-    """Tell whether x is turned otherwise than its columns one by one."""
-    x, made = rotation.random(FIRST)
-    off = np.abs(made - turned(x, FIRST, matrices))
-    return bool(np.any(off > 2e-4 + 4 * precision))  # NaN is looked at later
 
 
 def look_near(
