@@ -45,6 +45,15 @@ class Pairs(NamedTuple):
             both.append(slice(some[0], some[-1] + 1, step) if even else some)
         return both[0], both[1]
 
+    def but_last(self) -> "Pairs":
+        """Leave out the last pair, beyond the end of a part."""
+        layout = self.layout
+        if layout == "half":
+            layout = "half of the head"
+        return self._replace(
+            layout=layout, columns=self.columns[:-1], still=self.still[:-1]
+        )
+
     @property
     def turning(self) -> int:
         """Count the columns that turn."""
@@ -229,22 +238,3 @@ def hands_of(matrices: np.ndarray, pairs: Pairs) -> np.ndarray:
     first = matrices[:, one, one] - 1j * matrices[:, one, other]
     second = matrices[:, other, other] + 1j * matrices[:, other, one]
     return np.stack([first, second], axis=-1)
-
-
-def held_to_layout(pairs: Pairs, asked: str) -> list[Finding]:
-    """Compare the layout, and the order in which columns are written."""
-    read, _, written = asked.partition(", written as ")
-    findings = []
-    if read not in pairs.layout and pairs.layout not in read:
-        one, other = pairs.columns[0].tolist()
-        words = (
-            f"Pairs are {pairs.layout} (columns {one} and {other}), where"
-            f" {read} is asked for."
-        )
-        findings.append(Finding("layout", words, column=one))
-    if pairs.written and pairs.written != written:
-        findings.append(moved(pairs))
-    elif written and not pairs.written:
-        words = "Columns are written as they were read, not as is asked for."
-        findings.append(Finding("position 0", words))
-    return findings
