@@ -274,7 +274,7 @@ READ = {  # for positions are taken
     ),
     "positions: as the call?": lambda p: np.arange(p.shape[1])[p],
     "positions: packed in one": lambda p: np.maximum.accumulate(p, 1),
-    "positions: 0 to 3 are turned alike": lambda p: p // 4,
+    "far positions: Position 4 is the first": lambda p: p // 4,
 }
 
 
@@ -356,7 +356,7 @@ AFTER = {
     ),
     "far positions: 500 on, the result is zero": beyond(500, 0),
     "far positions: 300, the result is zero": lambda m, x, p: m * (p != 300),
-    "linear: added": lambda m, x, p: x + np.sin(p),
+    "linear: not only turned": lambda m, x, p: x + np.sin(p),
     "batch: Row 1 of a batch": lambda m, x, p: np.r_[m[:1], x[1:]],
     "batch: Row 0 of a batch": lambda m, x, p: np.r_[x[:-1], m[-1:]],
     "rotation: Nothing turns": lambda m, x, p: x,
@@ -445,6 +445,9 @@ OTHERS = {
     "pair: (columns 30, 31)": (
         rotary(layout="interleaved", frequencies=put(15, 0))
     ),
+    "pair: by 0.03949 per position instead of 0.03761": rotary(
+        5e5, frequencies=lambda w: w * np.where(np.arange(16) == 4, 1.05, 1)
+    ),
     "position 0: of the result is column 16 of x": rotary(
         part=16, result=moved
     ),
@@ -470,9 +473,10 @@ OTHERS = {
     "batch maximum: beside 400 or more": dynamic,
     "input: x is changed in place": in_place,
     "input: positions is changed in place": positions_in_place,
-    "linear: Twice x": lambda x, p: rotary()(x / np.linalg.norm(x), p),
-    "linear: A token chan": lambda x, p: rotary()(x + x.mean(1)[:, None], p),
-    "linear: those after": lambda x, p: rotary()(x + x[:, :1], p),
+    "linear: random numbers give": lambda x, p: rotary()(
+        x / np.linalg.norm(x), p
+    ),
+    "linear: columns one by one": lambda x, p: rotary()(x + x[:, :1], p),
     "result: were given. If it makes a table, leave out --rot": lambda x: x,
 }
 WRONG = [
@@ -487,7 +491,7 @@ WRONG = [
 SEVERAL = {"state", "positions"}  # may show in other ways besides
 SEEN = (  # conventions that wrong functions follow
     "(unknown|half|half of the (part|head)|interleaved)(, written as .*)?"
-    "(, (16|30) of 32 columns)?(, clockwise)?(, base 10000)?"
+    "(, (16|30) of 32 columns)?(, clockwise)?(, base (10000|500000))?"
 )
 PLACES = {"position": "", "pair": "pairs? ", "column": "columns? "}
 
@@ -532,15 +536,21 @@ HELD = {  # the finding and what it says: a function, what it is held to
         *(rotary(), {"layout": "interleaved"}),
     ),
     "position 0: as they were read": (rotary(layout="interleaved"), TO_ANY),
-    "scaling: parts, where the config asks for": (AS_LLAMA, {"config": PLAIN}),
-    "scaling: none, where": (rotary(5e5), {"config": LLAMA}),
-    "scaling: linear by 8,": (BY_8, {"config": LLAMA}),
+    "scaling: pair 9 by 0.00007785 radians": (AS_LLAMA, {"config": PLAIN}),
+    "scaling: rope_type default, where the config asks for l": (
+        rotary(5e5),
+        {"config": LLAMA},
+    ),
+    "scaling: of rope_type linear": (BY_8, {"config": LLAMA}),
     "scaling: factor 32.0, where the": (BY_32, {"config": LLAMA}),
     "lengths: do not change, where": (SHORT_YARN, {"config": YARN}),
     "lengths: it is applied twice": (LONG_YARN, {"config": YARN}),
     "columns: 32 columns turn, where": (rotary(), {"config": PART}),
-    "scaling: whole": (WHOLE, {"config": PART}),
-    "scaling: for the wh": (rotary(part=16), {"config": PROPORTIONAL}),
+    "scaling: of rope_type proportional": (WHOLE, {"config": PART}),
+    "scaling: config asks for proportional": (
+        rotary(part=16),
+        {"config": PROPORTIONAL},
+    ),
 }
 
 
