@@ -274,7 +274,7 @@ READ = {  # for positions are taken
     ),
     "positions: as the call?": lambda p: np.arange(p.shape[1])[p],
     "positions: packed in one": lambda p: np.maximum.accumulate(p, 1),
-    "far positions: Position 4 is the first": lambda p: p // 4,
+    "far positions: 4 is the first that is turned": lambda p: p // 4,
 }
 
 
