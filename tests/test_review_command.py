@@ -11,17 +11,13 @@ from conftest import ROOT
 from posenc_review import __main__ as command
 
 MODULE = """
-import sys
 import numpy as np
+from test_review_rotary import rotary
+from test_review_tables import right as good
 
 NUMBER = 7
-
-
-def good(seq_len, d_model):
-    angles = np.outer(
-        np.arange(seq_len), 10_000 ** (-np.arange(0, d_model, 2) / d_model)
-    )
-    return np.stack([np.sin(angles), np.cos(angles)], 2).reshape(seq_len, -1)
+rotate = rotary()
+clipped = rotary(read=lambda p: np.minimum(p, 2047))
 
 
 def bad(seq_len, d_model):
@@ -33,21 +29,12 @@ def late(seq_len, d_model):
     return good(seq_len + 3, d_model)[3:]
 
 
-def rotate(x, positions, base=10_000):
-    half = x.shape[-1] // 2
-    angles = positions[..., None] * base ** (-np.arange(half) / half)
-    cosine, sine = np.cos(angles), np.sin(angles)
-    one, other = x[..., :half], x[..., half:]
-    turned = one * cosine - other * sine, one * sine + other * cosine
-    return np.concatenate(turned, axis=-1)
-
-
-def clipped(x, positions):
-    return rotate(x, np.minimum(positions, 2047))
-
-
 class Inner:
     good = staticmethod(good)
+"""
+ALONE = """
+def rotate(x, positions):
+    return x
 """
 CONFIG = {"head_dim": 32, "rope_theta": 500_000}
 
@@ -78,59 +65,30 @@ def run(tmp_path, monkeypatch, capsys):
     return run
 
 
-@pytest.mark.parametrize(
-    ("words", "status", "said"),
-    [
-        ("mine:good --max-len 64", 0, ". Convention: paper, interleaved.\n"),
-        ("mine:good --width 8 --max-len 128", 0, "Rows: 128,"),
-        ("mine:Inner.good --width 8", 0, "Findings: 0"),
-        (
-            "mine:good --convention tensor2tensor",
-            2,
-            "give one of paper, interleaved; p",
-        ),
-        ("mine:good --width 8 --base 500 --max-len 99", 1, "- wavelengths: "),
-        ("mine:late --width 8 --start 3", 0, "Findings: 0"),
-        ("mine:late --max-len 99 --tolerance 2", 0, "Findings: 0"),
-        ("mine:bad --max-len 99", 1, "At row 0, the result is zero"),
-        (
-            "mine:rotate --rotary --max-len 2100",
-            0,
-            "Convention: half, base 10000.\n",
-        ),
-        ("mine:rotate --rotary --width 8 --max-len 2100", 0, "Findings: 0"),
-        ("mine:rotate --rotary --max-len 100", 0, "positions 0 to 99,"),
-        (
-            "mine:rotate --rotary --base 500 --max-len 2100",
-            1,
-            "- base: The base is 10000",
-        ),
-        (
-            "mine:rotate --rotary --layout half --max-len 2100",
-            0,
-            "Findings: 0",
-        ),
-        (
-            "mine:rotate --rotary --layout interleaved --max-len 2100",
-            1,
-            "- layout: ",
-        ),
-        (
-            "mine:rotate --rotary --config config.json --max-len 2100",
-            1,
-            "- base: ",
-        ),
-        (
-            "mine:rotate --rotary --config config.json --max-len 2100",
-            1,
-            "The config asks for base 500000, radians per position 1, 0.44",
-        ),
-        ("mine:clipped --rotary --max-len 2100", 1, "From position 2048 on"),
-        ("mine:clipped --rotary --max-len 2048", 0, "Findings: 0"),
-        ("mine:rotate", 1, "- table: Asked for 4 rows: "),
-        ("mine:good --rotary", 1, "- result: "),
-    ],
-)
+TURN = "mine:rotate --rotary --max-len 99"
+PRINTED = [
+    ("mine:good --max-len 64", 0, ". Convention: paper, interleaved.\n"),
+    ("mine:good --width 8 --max-len 128", 0, "Rows: 128,"),
+    ("mine:Inner.good --width 8", 0, "Findings: 0"),
+    ("mine:good --width 8 --base 500 --max-len 99", 1, "- wavelengths: "),
+    ("mine:late --width 8 --start 3", 0, "Findings: 0"),
+    ("mine:late --max-len 99 --tolerance 2", 0, "Findings: 0"),
+    ("mine:bad --max-len 99", 1, "At row 0, the result is zero"),
+    ("mine:rotate", 1, "- table: Asked for 4 rows: "),
+    ("mine:good --rotary", 1, "- result: "),
+    (TURN, 0, "Convention: half, base 10000.\n"),
+    (f"{TURN} --width 8", 0, "positions 0 to 98,"),
+    (f"{TURN} --base 500", 1, "- base: The base is 10000"),
+    (f"{TURN} --layout half", 0, "Findings: 0"),
+    (f"{TURN} --layout interleaved", 1, "- layout: "),
+    (f"{TURN} --config config.json", 1, "- base: "),
+    (f"{TURN} --config config.json", 1, "config asks for base 500000, radia"),
+    ("mine:clipped --rotary --max-len 2100", 1, "From position 2048 on"),
+    ("mine:clipped --rotary --max-len 2048", 0, "Findings: 0"),
+]
+
+
+@pytest.mark.parametrize(("words", "status", "said"), PRINTED)
 def test_what_is_found_is_printed(run, words, status, said):
     exit_code, *printed = run(words)
     assert exit_code == status
@@ -149,17 +107,12 @@ def test_what_is_found_is_printed(run, words, status, said):
         ("mine:good --width 0", "error: --width 0: give"),
         ("mine:good --width wide", "argument --width"),
         ("mine:good --layout half", "--layout is for --rotary"),
-        ("mine:rotate --rotary --start 3", "--start is for a table"),
-        ("mine:rotate --rotary --width 1", "--width 1: give 2 to"),
-        (
-            "mine:rotate --rotary --config dynamic.json",
-            "unknown scaling 'dynamic'; known are default, linear,",
-        ),
-        ("mine:rotate --rotary --config none.json", "none.json"),
-        (
-            "mine:rotate --rotary --config config.json --layers all",
-            "layers='all': the config has only one set",
-        ),
+        ("mine:good --convention tensor2tensor", "give one of paper, inter"),
+        (f"{TURN} --start 3", "--start is for a table"),
+        (f"{TURN} --width 1", "--width 1: give 2 to"),
+        (f"{TURN} --config dynamic.json", "scaling 'dynamic'; known are def"),
+        (f"{TURN} --config none.json", "none.json"),
+        (f"{TURN} --config config.json --layers all", "layers='all': the con"),
         ("", "required: target"),
     ],
 )
@@ -188,39 +141,32 @@ def test_json_is_one_object_and_nothing_else(run):
     assert found["findings"][0]["position"] == 2048
     assert (found["base"], found["layout"]) == (10_000, "half")
     assert found["convention"] == "half, base 10000"
-    _, out, _ = run("mine:rotate --rotary --width 2 --json")
+    _, out, _ = run(f"{TURN} --width 2 --json")
     assert json.loads(out)["base"] is None
 
 
-def test_help_names_each_option_and_what_it_is_for(run):
-    status, out, _ = run("--help")
-    assert status == 0
-    for option in (
-        "--rotary",
-        "--base",
-        "--config",
-        "--layers",
-        "--json",
-    ):
-        assert option in out
-    assert "memory grows" in " ".join(out.split())
+def test_what_takes_much_says_so_first(run, monkeypatch):
+    monkeypatch.setattr(command, "MUCH", 99 * 64)
+    assert "may take a minute" not in run(TURN)[2]
+    assert (
+        "99 positions of 65 columns: this may" in run(f"{TURN} --width 65")[2]
+    )
+    assert "100 rows" in run("mine:good --max-len 100")[2]
 
 
 def test_the_folder_alone_is_enough(tmp_path):
     """Copied elsewhere, without docstrings: messages are no docstrings."""
     shutil.copytree(ROOT / "posenc_review", tmp_path / "posenc_review")
-    (tmp_path / "mine.py").write_text(MODULE)
+    (tmp_path / "mine.py").write_text(ALONE)
     begin = [sys.executable, "-OO", "-X", "importtime", "-m", "posenc_review"]
     done = subprocess.run(
-        [*begin, "mine:clipped", "--rotary", "--max-len=2100"],
+        [*begin, "mine:rotate", "--rotary"],
         cwd=tmp_path,
         env={},
         capture_output=True,
         text=True,
     )
     assert done.returncode == 1
-    assert (
-        "- far positions: From position 2048 on, all are taken" in done.stdout
-    )
+    assert "- rotation: Nothing turns" in done.stdout
     for module in ("tensorflow", "matplotlib", "posenc_helpers"):
         assert module not in done.stderr

@@ -9,18 +9,18 @@ import pytest
 from posenc_review.config import read_config
 
 HEAD = {"hidden_size": 512, "num_attention_heads": 8}
-LLAMA3 = {
-    "rope_type": "llama3",
-    "factor": 8.0,
-    "low_freq_factor": 1.0,
-    "high_freq_factor": 4.0,
-    "original_max_position_embeddings": 8192,
-}
-YARN = {"factor": 4.0, "original_max_position_embeddings": 4096}
+LLAMA3 = {"rope_type": "llama3", "factor": 8.0}
+LLAMA3 |= {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
+LLAMA3 |= {"original_max_position_embeddings": 8192}
+YARN = {"type": "yarn", "original_max_position_embeddings": 4096}
 
 
 def rates(width, base=10_000.0):
     return np.array([base ** (-k / width) for k in range(0, width, 2)])
+
+
+def yarn(**settings):
+    return HEAD | {"rope_scaling": YARN | {"factor": 4.0} | settings}
 
 
 def new(**parameters):
@@ -65,86 +65,58 @@ def test_what_a_config_asks_for(config, width, base, scaling, expected):
     np.testing.assert_allclose(read.frequencies, expected, rtol=1e-12)
 
 
-def test_llama3_and_yarn_as_transformers_computes_them():
+LLAMA = {"head_dim": 128, "rope_theta": 5e5, "rope_scaling": LLAMA3}
+UNTRUNCATED, AT_ONCE = {"truncate": False}, {"beta_fast": 8, "beta_slow": 8}
+
+
+@pytest.mark.parametrize(
+    ("config", "pairs"),
+    [
+        (LLAMA, {28: 3.2114461e-3, 29: 2.1665706e-3, 34: 1.7850779e-4}),
+        (LLAMA, {35: 9.5562122e-5, 63: 3.0689259e-7}),
+        (yarn(), {10: 5.6234129e-2, 11: 3.9736785e-2, 16: 6.5384619e-3}),
+        (yarn(), {22: 5.4716290e-4, 23: 3.3338036e-4, 31: 3.3338038e-5}),
+        (yarn(**UNTRUNCATED), {10: 5.6234129e-2, 11: 4.0783446e-2}),
+        (yarn(**UNTRUNCATED), {22: 5.0143962e-4, 23: 3.3338036e-4}),
+        (yarn(**UNTRUNCATED, **AT_ONCE), {15: 0.013335215, 16: 0.0025}),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_frequencies_as_transformers_computes_them(config, pairs):
     """In float32, by its release 5.23, of a head of 128 and one of 64."""
-    llama = {"head_dim": 128, "rope_theta": 5e5, "rope_scaling": LLAMA3}
-    yarn = HEAD | {"rope_scaling": {"type": "yarn", **YARN}}
-    known = (
-        (llama, {28: 3.2114461e-3, 29: 2.1665706e-3, 34: 1.7850779e-4}),
-        (llama, {35: 9.5562122e-5, 63: 3.0689259e-7}),
-        (yarn, {10: 5.6234129e-2, 11: 3.9736785e-2, 16: 6.5384619e-3}),
-        (yarn, {22: 5.4716290e-4, 23: 3.3338036e-4, 31: 3.3338038e-5}),
-    )
-    for config, pairs in known:
-        speeds = read_config(config).frequencies
-        for pair, speed in pairs.items():
-            assert speeds[pair] == pytest.approx(speed, rel=1e-6), pair
+    seen = read_config(config).frequencies
+    for pair, frequency in pairs.items():
+        assert seen[pair] == pytest.approx(frequency, rel=1e-6), pair
 
 
 @pytest.mark.parametrize(
     ("more", "length"),
     [
-        ({}, 0.1 * math.log(4) + 1),
-        ({"attention_factor": 1.0}, 1.0),
-        ({"mscale": 1.0, "mscale_all_dim": 1.0}, 1.0),
-        (
-            {"mscale": 0.707, "mscale_all_dim": 1.0},
-            (0.0707 * math.log(4) + 1) / (0.1 * math.log(4) + 1),
-        ),
-        ({"mscale": 0.707}, 0.1 * math.log(4) + 1),
+        ({}, 1.138629436),
+        ({"attention_factor": 1.25}, 1.25),
+        ({"mscale": 0.707, "mscale_all_dim": 1.0}, 0.964326915),
+        ({"mscale": 0.707}, 1.138629436),
         ({"factor": 1.0}, 1.0),
-        ({"factor": 1.5}, 0.1 * math.log(1.5) + 1),
+        ({"factor": 0.5}, 1.0),
     ],
 )
 def test_the_attention_factor_of_yarn(more, length):
-    scaling = {"rope_type": "yarn", **YARN, **more}
-    read = read_config(HEAD | {"rope_scaling": scaling})
-    assert read.length == pytest.approx(length)
-
-
-@pytest.mark.filterwarnings("error")
-def test_yarn_leaves_fast_pairs_and_divides_slow_ones():
-    read = read_config(HEAD | {"rope_scaling": {"type": "yarn", **YARN}})
-    divided = rates(64) / read.frequencies
-    assert np.flatnonzero(divided > 1 + 1e-9)[0] == 11
-    assert np.flatnonzero(divided > 4 - 1e-9)[0] == 23
-    whole = {"type": "yarn", "truncate": False, **YARN}
-    untruncated = read_config(HEAD | {"rope_scaling": whole})
-    turns = 4096 / (2 * math.pi * np.array([32, 1]))
-    low, high = 32 * np.log(turns) / math.log(1e4)
-    kept = (high - 11) / (high - low)
-    expected = rates(64)[11] * (kept + (1 - kept) / 4)
-    assert untruncated.frequencies[11] == pytest.approx(expected)
-    at_once = whole | {"beta_fast": 8, "beta_slow": 8}
-    stepped = read_config(HEAD | {"rope_scaling": at_once}).frequencies
-    np.testing.assert_allclose(rates(64) / stepped, [1] * 16 + [4] * 16)
+    assert read_config(yarn(**more)).length == pytest.approx(length)
 
 
 def test_the_factor_may_follow_from_the_lengths():
-    scaling = {"type": "yarn", "original_max_position_embeddings": 4096}
-    config = HEAD | {"max_position_embeddings": 16_384}
-    assert read_config(config | {"rope_scaling": scaling}).factor == 4
+    config = HEAD | {"max_position_embeddings": 16_384, "rope_scaling": YARN}
+    assert read_config(config).factor == 4
 
 
-GEMMA3 = HEAD | {
-    "rope_theta": 1e6,
-    "rope_local_base_freq": 1e4,
-    "rope_scaling": {"rope_type": "linear", "factor": 8.0},
-}
-MODERN = {
-    "n_embd": 512,
-    "num_attention_heads": 8,
-    "local_rope_theta": 1e4,
-    "global_rope_theta": 1e6,
-    "rope_scaling": LINEAR | {"factor": 8.0},
-}
-GEMMA4 = HEAD | {
-    "rope_parameters": {
-        "full_attention": {"rope_type": "linear", "factor": 8.0},
-        "sliding_attention": {"rope_type": "default", "rope_theta": 1e4},
-    },
-    "rope_theta": 1e6,
-}
+BY_8 = {"rope_type": "linear", "factor": 8.0}
+NEAR = {"rope_type": "default", "rope_theta": 1e4}
+GEMMA3 = HEAD | {"rope_theta": 1e6, "rope_local_base_freq": 1e4}
+GEMMA3 |= {"rope_scaling": BY_8}
+MODERN = {"n_embd": 512, "num_attention_heads": 8, "rope_scaling": BY_8}
+MODERN |= {"local_rope_theta": 1e4, "global_rope_theta": 1e6}
+GEMMA4 = new(full_attention=BY_8, sliding_attention=NEAR)
+GEMMA4 |= {"rope_theta": 1e6}
 
 
 @pytest.mark.parametrize("config", [GEMMA3, GEMMA4, MODERN])
@@ -175,6 +147,8 @@ def test_layers_choose_a_set(config):
         (HEAD | {"rotary_dim": 0}, "rotary_dim=0: give a number above 0"),
         (HEAD | {"partial_rotary_factor": 3}, "192 of 64 columns should"),
         ({"head_dim": [64]}, r"head_dim=\[64\]: give a number above 0"),
+        ({"head_dim": 64.9}, "head_dim=64.9: give a whole number"),
+        (HEAD | {"rope_parameters": "default"}, "rope_parameters='default': "),
     ],
 )
 def test_what_a_config_lacks_is_named(config, told):
@@ -182,7 +156,7 @@ def test_what_a_config_lacks_is_named(config, told):
         read_config(config)
 
 
-def test_only_one_set_has_no_names():
+def test_a_set_may_be_the_only_one():
     with pytest.raises(ValueError, match="the config has only one set"):
         read_config(HEAD, "full_attention")
     one = {"full_attention": {"rope_theta": 5e5}}
@@ -194,3 +168,20 @@ def test_a_file_is_read_and_a_width_may_be_given(tmp_path):
     path = tmp_path / "config.json"
     path.write_text(json.dumps({"rope_theta": 5e5}))
     assert read_config(path, width=32).columns == 32
+    digits = "9" * 5000
+    for written, told in (
+        ("{", "config.json: no JSON: Expecting"),
+        ("[64]", "config.json: the config is no JSON object: "),
+        (f'{{"head_dim": {digits}}}', "head_dim=inf: give a number above 0"),
+    ):
+        path.write_text(written)
+        with pytest.raises(ValueError, match=told):
+            read_config(path)
+    path.write_bytes(b"\xff")
+    with pytest.raises(ValueError, match="no text in UTF-8"):
+        read_config(path)
+
+
+def test_what_changes_more_than_angles_is_noted():
+    (note,) = read_config(new(mrope_section=[16, 24, 24])).notes
+    assert note.startswith("'mrope_section' changes more than the angles")
