@@ -69,21 +69,6 @@ def test_a_bad_argument_of_a_heatmap_is_named(ax, name, value, shown):
         helpers.plot_matrix(**arguments)
 
 
-def test_the_way_into_attention_is_drawn_from_its_numbers(ax):
-    embeddings = np.random.default_rng(0).normal(size=(2, 4))
-    _, axes = plt.subplots(1, 3)
-    helpers.plot_pipeline(["I", "am"], [7, 9], embeddings, axes)
-    drawn = [each.images[0].get_array() for each in axes]
-    assert np.array_equal(drawn[0], embeddings)
-    assert np.array_equal(drawn[1], helpers.position_encoding(2, 4))
-    assert np.array_equal(drawn[2], drawn[0] + drawn[1])
-    labels = [label.get_text() for label in axes[0].get_yticklabels()]
-    assert [label.split()[::3] for label in labels] == [
-        ["I", "7"],
-        ["am", "9"],
-    ]
-
-
 def shown(monkeypatch, figure):
     """What `show` hands to the notebook: a picture, and how to show it."""
     calls = []
