@@ -128,14 +128,30 @@ def culprits_of(names, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2])
-def test_rule_holds_for_other_seeds(names, seed):
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_rule_holds_for_other_seeds_and_bases(names, seed):
     culprits = culprits_of(names, seed)
-    for (width, trained), bases in names["settings"].items():
+    bases = [10, 30, 100, 300, 1000, 10_000]  # 10 has no suspect at 40
+    more = {(8, 20): bases, (8, 40): bases[1:]}
+    for (width, trained), bases in (names["settings"] | more).items():
         found = culprits(bases, width, trained)
         rule = [names["suspect"](base, width, trained) for base in bases]
         print(width, trained, bases, found)
         assert found.tolist() == rule
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
+def test_rule_breaks_in_heads_of_32_columns(names, seed):
+    given = names | {
+        "RotaryReaders": lambda bases, **sizes: RotaryReaders(
+            bases, seed=seed, **sizes
+        )
+    }
+    culprits = run_cells(NAME, "culprits", **given)["culprits"]
+    found = culprits([300, 1000], 32, 20)
+    named = [names["suspect"](base, 32, 20) for base in (300, 1000)]
+    assert (found < named).all(), (found, named)
 
 
 @pytest.mark.slow
