@@ -70,11 +70,10 @@ def compare_figures(item: IPyNbCell) -> None:
     if len(stored) != len(made):
         fail(item, f"{len(made)} pictures are drawn, {len(stored)} stored")
     for before, now in zip(stored, made, strict=True):
-        if alt_text(before) != alt_text(now):
-            fail(
-                item, f"alt text: {alt_text(now)}\nstored: {alt_text(before)}"
-            )
-        if is_compared(item.cell):
+        was, alt = alt_text(before), alt_text(now)
+        if was != alt:
+            fail(item, f"alt text: {alt}\nstored: {was}")
+        if COMPARE and VARIES.isdisjoint(tags(item.cell)):
             problem = difference(picture(before), picture(now))
             if problem:
                 fail(item, f"{problem}\n{keep(item, before, now)}")
@@ -86,11 +85,6 @@ def fail(item: IPyNbCell, problem: str) -> None:
         f"{problem}\nIf it is right now, store it:"
         f" uv run tools/store_notebooks.py notebooks/{item.path.name}",
     )
-
-
-def is_compared(cell: dict) -> bool:
-    """Whether a cell draws the same pixels each time, on this system."""
-    return COMPARE and VARIES.isdisjoint(tags(cell))
 
 
 def figures(outputs: list[dict]) -> list[dict]:
@@ -126,7 +120,9 @@ def difference(stored: Image.Image, made: Image.Image) -> str:
         return "{} x {} pixels, stored {} x {}".format(
             *made.size, *stored.size
         )
-    apart = np.abs(boxes(stored) - boxes(made)).max(axis=2)
+    # The mean colors of boxes: `[boxes down, boxes across, RGB]`.
+    before, now = (np.asarray(p.reduce(BOX), float) for p in (stored, made))
+    apart = np.abs(before - now).max(axis=2)
     y, x = np.unravel_index(apart.argmax(), apart.shape)
     if apart[y, x] <= APART:
         return ""
@@ -134,8 +130,3 @@ def difference(stored: Image.Image, made: Image.Image) -> str:
         f"near pixel ({x * BOX}, {y * BOX}) the colors are"
         f" {apart[y, x]:.0f} of 255 apart; {APART} would pass"
     )
-
-
-def boxes(picture: Image.Image) -> np.ndarray:
-    """A picture's mean colors: `[boxes down, boxes across, RGB]`."""
-    return np.asarray(picture.reduce(BOX), float)

@@ -53,7 +53,7 @@ def imported(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("listed", NOTEBOOKS, ids=lambda each: each.number)
-def test_the_light_way_serves_the_notebooks_without_tensorflow(listed):
+def test_notebooks_without_tensorflow_run_in_the_small_installation(listed):
     light = {IMPORTED_AS.get(name, name) for name in LIGHT}
     light |= {"posenc_helpers", "posenc_review", *sys.stdlib_module_names}
     more = imported(listed.path) - light

@@ -178,7 +178,7 @@ def test_kernel_and_pyodide_are_fixed_together():
     assert kernel == core == lite.PINS["kernel"]
 
 
-def test_what_is_not_what_its_sum_says_is_refused(tmp_path):
+def test_a_file_with_another_checksum_is_refused(tmp_path):
     distribution, kept = tmp_path / "distribution", tmp_path / "kept"
     distribution.mkdir()
     for name in lite.ALL_FILES:
@@ -194,11 +194,10 @@ def test_what_is_not_what_its_sum_says_is_refused(tmp_path):
     ("source", "said"),
     [
         ("/no/such", "cannot fetch file:///no/such"),
-        ("http://127.0.0.1:9/", "cannot fetch http"),
         (None, "cannot download open-webui"),
     ],
 )
-def test_what_cannot_be_had_is_said(tmp_path, monkeypatch, source, said):
+def test_a_failed_download_is_named(tmp_path, monkeypatch, source, said):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     with pytest.raises(CommandError, match=said):
         lite.fetch(tmp_path, source)

@@ -29,7 +29,7 @@ MINUTES = re.compile(r"(?i)(?<=\babout )\d+(?= minutes)")
 README, WORKSHOP = ROOT / "README.md", ROOT / "workshop/README.md"
 
 
-def wanted() -> dict[Path, str]:
+def files_as_listed() -> dict[Path, str]:
     """The text of every file that repeats something of the list."""
     _, _, listed = read_list()  # again, since the minutes may have changed
     texts = {
@@ -97,7 +97,7 @@ def main() -> None:
         return
     if given.minutes:
         renew_minutes()
-    for path, text in wanted().items():
+    for path, text in files_as_listed().items():
         if path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
             print(f"renewed {path.relative_to(ROOT)}")
