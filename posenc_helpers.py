@@ -270,7 +270,6 @@ def position_encoding(
     # None comes first: NumPy takes it for float64.
     if dtype is None or dtype not in (np.dtype("f4"), np.dtype("f8")):
         raise ValueError(f"dtype must be float32 or float64, not {dtype!r}")
-    check_max_wavelength(max_wavelength)
     encoding = np.empty((seq_len, d_model), dtype)
     frequencies = angular_frequencies(d_model, max_wavelength)
     with np.errstate(under="ignore"):  # what is too small to store is 0
