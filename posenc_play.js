@@ -1075,7 +1075,8 @@
       [type=range] { height: 1.5rem; }
       button { flex: 1; }
     }
-    :focus-visible { outline: 3px solid var(--blue); outline-offset: 2px; }`;
+    :focus-visible { outline: 3px solid var(--blue); outline-offset: 2px; }
+    [type=range]:focus-visible { border-radius: 6px; outline-offset: -3px; }`;
 
   // The picture that a figure stands for: in its cell, the one before it.
   function pictureAbove(host) {
