@@ -33,15 +33,7 @@ class Rotation:
         self.most_tokens = self.most_rows = 0
 
     def __call__(self, x: np.ndarray, positions: object) -> np.ndarray:
-        """Return what it makes of `x`, as float64.
-
-        Args:
-            x: `[batch, seq_len, width]`.
-            positions: `[batch, seq_len]`.
-
-        Raises:
-            NoAnswerError: If it raises, or returns another shape.
-        """
+        """Return what it makes of `x`, `[batch, seq_len, width]`."""
         positions = np.array(positions, np.int64)
         if self.takes_batches or len(x) == 1:
             return self.ask(x, positions)
@@ -79,11 +71,8 @@ class Rotation:
         """Return how the first positions mix the columns.
 
         Each column is asked about alone, at positions 0, 1, 2 and so on in
-        one row, as every function should be able to answer.
-
-        Returns:
-            `[count, width, width]`; entry `[p, i, j]` is how much of column
-            `j` position `p` puts into column `i`.
+        one row. Entry `[p, i, j]` of `[count, width, width]` is how much of
+        column `j` position `p` puts into column `i`.
         """
         answers = np.empty((count, self.width, self.width))
         for column, basis in enumerate(np.eye(self.width)):
@@ -251,14 +240,7 @@ class Answer(NamedTuple):
 def positions_read(
     rotation: Rotation, matrices: np.ndarray, slack: float, max_len: int
 ) -> list[Finding]:
-    """Look whether each token is turned by the position that it is given.
-
-    Args:
-        rotation: The function.
-        matrices: What it does at the first positions.
-        slack: By how much results may be off.
-        max_len: How many tokens a call may have.
-    """
+    """Look whether each token is turned by the position that it is given."""
     answers: list[Answer] = []
     before = FIRST
     for call, positions in CALLS.items():

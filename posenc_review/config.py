@@ -90,7 +90,7 @@ def read_config(
         ValueError: If something is missing, or of no use, by its name and
             the file's; or if the scaling is unknown.
     """
-    if isinstance(config, dict):
+    if not isinstance(config, str | Path):
         return of_config(config, layers, width)
     try:
         # Whole numbers of thousands of digits are of no use, either.
@@ -279,19 +279,9 @@ def turning_pairs(config: dict, settings: dict, width: int) -> int:
     return columns // 2
 
 
-def unscaled(usual, base, settings) -> tuple[np.ndarray, float]:
-    """Leave frequencies as they are."""
-    return usual, 1.0
-
-
 def linear(usual, base, settings) -> tuple[np.ndarray, float]:
     """Divide all frequencies."""
     return usual / positive(settings, "factor"), 1.0
-
-
-def proportional(usual, base, settings) -> tuple[np.ndarray, float]:
-    """Divide all frequencies, whose exponents count the whole head."""
-    return usual / positive(settings, "factor", 1.0), 1.0
 
 
 def llama3(usual, base, settings) -> tuple[np.ndarray, float]:
@@ -342,9 +332,11 @@ def yarn_length(factor: float, settings: dict) -> float:
 
 
 SCALINGS: dict[str, Callable] = {
-    "default": unscaled,
+    "default": lambda usual, base, settings: (usual, 1.0),
     "linear": linear,
     "llama3": llama3,
     "yarn": yarn,
-    "proportional": proportional,
+    "proportional": lambda usual, base, settings: linear(
+        usual, base, {"factor": 1.0} | settings
+    ),
 }

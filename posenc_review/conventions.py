@@ -54,11 +54,7 @@ class Formula(NamedTuple):
         return geometric(self.base, (self.d_model + 1) // 2, self.steps())
 
     def rows(self, numbers: object) -> np.ndarray:
-        """Return the rows of these numbers, right to 1e-9 up to 131 072.
-
-        Returns:
-            `[rows, d_model]`.
-        """
+        """Return rows, `[rows, d_model]`, right to 1e-9 up to 131 072."""
         positions = self.start + np.asarray(numbers)
         angles = np.multiply.outer(positions, self.frequencies())
         sines, cosines = self.columns()
@@ -68,11 +64,7 @@ class Formula(NamedTuple):
         return table
 
     def hands(self, table: np.ndarray) -> np.ndarray:
-        """Return each cosine and its sine as a complex number.
-
-        Returns:
-            `[rows, pairs]`; a wave that has no partner is left out.
-        """
+        """Return cosine + 1j * sine of each whole pair, `[rows, pairs]`."""
         sines, cosines = self.columns()
         pairs = self.d_model // 2
         return table[:, cosines[:pairs]] + 1j * table[:, sines[:pairs]]

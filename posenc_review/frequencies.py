@@ -65,13 +65,7 @@ class Plan(NamedTuple):
 
 
 def geometric(base: float, pairs: int, steps: float = 0) -> np.ndarray:
-    """Return the usual frequency of each pair.
-
-    Args:
-        base: The 10 000 of the paper.
-        pairs: How many.
-        steps: The pair whose frequency would be `1 / base`, if not `pairs`.
-    """
+    """Return the usual frequency of each pair; `1 / base` for pair `steps`."""
     return float(base) ** (-np.arange(pairs) / (steps or pairs))
 
 
@@ -241,12 +235,7 @@ def first_by_parts(
 
     Fast pairs follow a base, slow ones are divided by a factor, and those
     between by less. Where it is the other way round, that is a finding.
-
-    Args:
-        measured: The frequency of each pair.
-        plans: Of the bases that are likely.
-        near: By how much, relatively, frequencies may be off.
-        most: The share of pairs that may lie between.
+    The share of pairs that lie between is at most `most`.
     """
     index = np.flatnonzero(measured > STILL)
     for plan in sorted(plans, key=lambda plan: -plan.base):
@@ -321,10 +310,7 @@ def odd_pairs(
 
 
 def by_and_large(measured: np.ndarray, plans: list[Plan]) -> Plan | None:
-    """Return the plan that frequencies miss by less than a hundredth.
-
-    The engine says by how much they miss it.
-    """
+    """Return a plan missed by less than a hundredth; `explain` says how."""
     for plan in plans:
         if follows(measured, plan.frequencies, 0.01):
             return plan
@@ -341,13 +327,7 @@ def no_base(measured: np.ndarray, words: str) -> Plan:
 def suggestion(
     base: float, columns: int, meant: tuple[float, ...] = USUAL_BASES
 ) -> str:
-    """Say what an unusual base looks like, or nothing.
-
-    Args:
-        base: That was seen.
-        columns: How many the exponents count.
-        meant: What it may have been meant to be.
-    """
+    """Say what slip makes an unusual base of one of those meant, if any."""
     if base in meant or np.isnan(base) or columns < 4:
         return ""
     slips = dict(SLIPS)

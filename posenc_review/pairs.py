@@ -61,15 +61,7 @@ class Pairs(NamedTuple):
 
 
 def pairs_of(matrices: np.ndarray) -> tuple[Pairs | None, list[Finding]]:
-    """Find out which columns turn together.
-
-    Args:
-        matrices: How the first positions mix columns; see `Rotation`.
-
-    Returns:
-        The pairs, or None if there are none to be made out; and what is
-        wrong.
-    """
+    """Find out which columns turn together, and what is wrong with them."""
     order, written = order_of(matrices[0])
     matrices = in_order(matrices, order)
     partner, mixed = partners(matrices)
@@ -87,13 +79,10 @@ def pairs_of(matrices: np.ndarray) -> tuple[Pairs | None, list[Finding]]:
 
 
 def order_of(matrix: np.ndarray) -> tuple[np.ndarray, str]:
-    """Find out whether position 0 moves columns.
+    """Return the column of x that each one of the result is, at position 0.
 
-    Some functions read pairs interleaved and write them as halves.
-
-    Returns:
-        The column of x that each column of the result is, and the name of
-        that order if it is one.
+    Some functions read pairs interleaved and write them as halves; such an
+    order is named.
     """
     plain_order = np.arange(len(matrix))
     order = matrix.argmax(axis=1)
@@ -134,12 +123,7 @@ def moved(pairs: Pairs) -> Finding:
 
 
 def partners(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Find the column that each column is mixed with.
-
-    Returns:
-        For each column its partner, or itself; and the columns that are
-        mixed with more than one other.
-    """
+    """Return each column's partner, or itself, and those that have more."""
     mixing = np.maximum(matrices.max(axis=0), -matrices.min(axis=0))
     mixing = np.maximum(mixing, mixing.T)
     np.fill_diagonal(mixing, 0)
@@ -170,9 +154,6 @@ def laid_out(partner: np.ndarray) -> Pairs:
 
     Partners half of the head apart, and half of the part that turns, are
     two layouts: columns i and i + 64, or i and i + 48.
-
-    Args:
-        partner: For each column its partner, or itself if it stands still.
     """
     width = len(partner)
     same = np.arange(width)
@@ -227,11 +208,8 @@ def left_alone(matrices: np.ndarray, pairs: Pairs) -> list[Finding]:
 def hands_of(matrices: np.ndarray, pairs: Pairs) -> np.ndarray:
     """Return where both hands of each pair point.
 
-    A column's hand has for its cosine what the column keeps of itself, and
-    for its sine what it takes from its partner.
-
-    Returns:
-        `[positions, pairs, 2]`, complex.
+    A column's hand, of `[positions, pairs, 2]`, has for its cosine what the
+    column keeps of itself, and for its sine what it takes from its partner.
     """
     matrices = in_order(matrices, pairs.order)
     one, other = pairs.columns.T

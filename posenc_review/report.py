@@ -66,23 +66,13 @@ class Review:
 
 
 def plain(number: float, digits: int = 6) -> str:
-    """Write a number as people do: 500000, 0.25, 1.139.
-
-    Args:
-        number: Any number.
-        digits: How many digits count, from the first that is not 0.
-    """
+    """Write a number as people do, in so many digits: 500000, 0.25, 1.139."""
     rounded = float(f"{number:.{digits}g}")
     return np.format_float_positional(rounded, trim="-")
 
 
 def roundest(number: float, spread: float) -> float:
-    """Return a number of at most four digits near another, or that other.
-
-    Args:
-        number: Any number.
-        spread: How far away, relatively, the result may be.
-    """
+    """Return a number of at most four digits within a spread, or the same."""
     for digits in range(4):
         short = float(f"{number:.{digits}e}")
         if abs(short - number) <= spread * abs(number):

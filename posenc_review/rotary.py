@@ -17,9 +17,10 @@ from .calls import (
     positions_read,
 )
 from .config import read_config
+from .explain import Evidence, Look, explain
 from .frequencies import Plan, suggestion
 from .held import Asked, plans_of
-from .hypothesis import Evidence, Hypothesis, Look, explain
+from .hypothesis import Hypothesis
 from .pairs import LAYOUTS, Pairs, hands_of, pairs_of
 from .report import Finding, Review, choices, plain
 from .rounding import STEP, format_of
@@ -163,11 +164,7 @@ class Looking:
         return asked_again(self.rotation, self.first, "after all others")
 
     def other_calls(self) -> list[Finding]:
-        """Ask how the first positions mix columns.
-
-        Returns:
-            The first position that fails, if one does.
-        """
+        """Ask how the first positions mix columns; return what fails."""
         self.matrices, failed = first_matrices(self.rotation)
         self.findings += self.asked_last()
         self.format = format_of(self.matrices[:4])
@@ -180,11 +177,7 @@ class Looking:
         return failed
 
     def first_positions(self) -> Hypothesis | None:
-        """Make out pairs and what they turn by.
-
-        Returns:
-            Where hands should be, or None if that is not known.
-        """
+        """Return where hands should be, by the first, if that can be told."""
         matrices = self.matrices
         self.positions = len(matrices)
         fine = np.isfinite(matrices).all(axis=(1, 2))

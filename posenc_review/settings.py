@@ -17,14 +17,7 @@ def check_integer(name: str, value: object, low: int, high: int) -> None:
 
 
 def check_number(name: str, value: object, above: float, words: str) -> None:
-    """Raise an error that names a setting which is no number in a range.
-
-    Args:
-        name: Of the setting.
-        value: That was given.
-        above: The lowest number that is allowed.
-        words: Which numbers are allowed.
-    """
+    """Raise an error that names a setting which is no number, or too low."""
     if not above <= number(value) < math.inf:
         raise ValueError(f"{name}={shown(value)}: give {words}")
 
@@ -56,11 +49,7 @@ def shown(value: object) -> str:
 
 
 def numbers(made: object) -> np.ndarray:
-    """Return a list, an array, a PyTorch or TensorFlow tensor as float64.
-
-    Raises:
-        ValueError: If it holds complex numbers, text, or no numbers at all.
-    """
+    """Return a list, an array, a PyTorch or TensorFlow tensor as float64."""
     if made is None:
         raise ValueError("it returns None")
     if hasattr(made, "detach"):  # PyTorch; its bfloat16 needs the `double`

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from .calls import LONG, ROWS, NoAnswerError, Rotation
-from .hypothesis import Evidence, Hypothesis, Look
+from .explain import Evidence, Look
+from .hypothesis import Hypothesis
 from .pairs import Pairs, in_order
 from .report import Finding, first_where
 
@@ -34,14 +35,9 @@ class Sweep(Evidence):
         kept: np.ndarray,
         end: int,
     ):
-        """Take what is known of the function.
+        """Take what is known of the function, and how far to look.
 
-        Args:
-            rotation: The function.
-            pairs: Its pairs of columns.
-            first: Hands at the first positions, `[positions, pairs, 2]`.
-            kept: What each column is multiplied by, if it does not turn.
-            end: How many positions to look at.
+        Columns that do not turn are multiplied by what is `kept` of them.
         """
         self.rotation, self.pairs, self.first = rotation, pairs, first
         self.end, self.unit = end, "position"
@@ -69,11 +65,7 @@ class Sweep(Evidence):
             self.tell(min(stop, self.end))
 
     def answers(self, positions: np.ndarray) -> np.ndarray:
-        """Ask for positions in rows, `[rows, tokens]`, with each vector.
-
-        Returns:
-            `[vectors, positions, width]`, by the columns that were read.
-        """
+        """Ask for rows of positions; return `[vectors, positions, width]`."""
         rows, tokens = positions.shape
         x = np.repeat(self.vectors[:, None], rows * tokens, axis=1)
         made = self.rotation(
@@ -186,12 +178,7 @@ class Sweep(Evidence):
             print(said, end=end, file=sys.stderr, flush=True)
 
     def by_the_call(self, model: Hypothesis, look: Look) -> list[Finding]:
-        """Look whether a position that is wrong is right alone.
-
-        Args:
-            model: Says where hands should be.
-            look: What it makes of all positions.
-        """
+        """Look whether a position that is wrong is right alone."""
         place = int(look.wrong.argmax())
         called = next(p for p in self.stretches() if p[-1] >= place)
 

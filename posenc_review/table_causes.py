@@ -1,23 +1,18 @@
 """Why a table is wrong: causes that explain what it holds.
 
 Most causes are changes in how pairs turn, as in a rotary function, and
-`hypothesis` names them. Others move or change single columns.
+`explain` names them. Others move or change single columns.
 """
 
 from collections.abc import Callable
 
 import numpy as np
 
+from .changes import known_factor
 from .conventions import SPACINGS, Formula, every_formula
+from .explain import MANY, Evidence, explain
 from .frequencies import USUAL_BASES, Plan, plan_of, suggestion
-from .hypothesis import (
-    MANY,
-    Evidence,
-    Hypothesis,
-    explain,
-    known_factor,
-    measure,
-)
+from .hypothesis import Hypothesis, measure
 from .report import numbered, plain, runs
 from .rounding import STEP, format_of
 
@@ -47,12 +42,7 @@ def causes_of(
 ) -> list[str]:
     """Return sentences that explain a table, or none.
 
-    Args:
-        table: That is wrong, `[rows, d_model]`.
-        short: A shorter one of the same encoder, which may be right.
-        asked: What they are held to.
-        tolerance: By how much an entry may be off.
-        worst: By how much one is off at most.
+    Beside the table that is wrong, a shorter one may be right.
     """
     values = format_of(table[:MANY])
     if worst <= 0.501 * STEP.get(values, 0):
@@ -122,13 +112,7 @@ def other_exponents(table: np.ndarray, asked: Formula) -> str:
 
 
 def turning(table: np.ndarray, asked: Formula, tolerance: float) -> list[str]:
-    """Explain a table by how its pairs turn, as those of a rotary function.
-
-    Args:
-        table: `[rows, d_model]`.
-        asked: Which columns are pairs, and what they are held to.
-        tolerance: By how much an entry may be off.
-    """
+    """Explain a table by how its pairs turn, as those of a rotary function."""
     rows = Evidence(asked.hands(table)[:, :, None], "row")
     was = measure(rows.first)
     if not was.frequencies.any() or not was.even.all():

@@ -13,7 +13,7 @@ from .conventions import (
     fitting,
     name_of,
 )
-from .hypothesis import MANY
+from .explain import MANY
 from .report import Finding, Review, choices, first_where, plain
 from .rounding import STEP, format_of
 from .settings import (
@@ -60,12 +60,7 @@ class Encoder:
         return self.kept[seq_len]
 
     def trouble(self, ask: Callable, seq_len: int) -> str:
-        """Say why there is no table of so many rows, or nothing.
-
-        Args:
-            ask: `made` or `table`, which keeps what it is given.
-            seq_len: The rows.
-        """
+        """Say why there is no table of so many rows, or nothing."""
         try:
             ask(seq_len)
         except (Exception, SystemExit) as error:  # whatever the encoder raises
@@ -73,11 +68,7 @@ class Encoder:
         return ""
 
     def longest(self, most: int) -> tuple[int, list[Finding]]:
-        """Ask for ever longer tables, up to so many rows.
-
-        Returns:
-            The rows of the longest, and what went wrong with a longer one.
-        """
+        """Return the rows of the longest table, and what a longer one did."""
         longest = 0
         for rows in (4, SHORT, 256, 512, FAR + 1, most):
             rows = min(rows, most)
@@ -140,12 +131,8 @@ class Tables(NamedTuple):
     ) -> np.ndarray:
         """Return the places where `seen` is off, one a row of the result.
 
-        Args:
-            seen: What the tables hold, or something computed from it.
-            right: What that should be.
-            size: By how many times the tolerance it may be off, as errors
-                add up in what is computed.
-            least: By how much it may be off in any case.
+        It may be off by `least`, and by the tolerance times `size`, since
+        errors add up in what is computed.
         """
         slack = least + size * self.tolerance
         return np.argwhere(~(np.abs(seen - right) <= slack))

@@ -42,14 +42,7 @@ class Turning(NamedTuple):
 def turning_of(
     matrices: np.ndarray, pairs: Pairs, asked: Asked, precision: float
 ) -> Turning:
-    """Make out what pairs turn by.
-
-    Args:
-        matrices: How the first positions mix columns.
-        pairs: Of columns.
-        asked: What the function is held to.
-        precision: By how much, relatively, results may be off.
-    """
+    """Make out what pairs turn by."""
     hands = hands_of(matrices, pairs)
     signed, laid_out = frequencies_seen(pairs, measure(hands), precision)
     steps = [float(len(pairs.columns))]
@@ -89,10 +82,8 @@ def frequencies_seen(
     """Return the frequency of each pair, negative if clockwise.
 
     Of two hands it is that of the one that turns more evenly; of two that
-    turn alike, the first, unless it stands still.
-
-    Returns:
-        And a finding, if angles are laid out otherwise than pairs.
+    turn alike, the first, unless it stands still. If angles are laid out
+    otherwise than pairs, that is a finding.
     """
     turns = np.where(was.even, was.frequencies, 0)
     first, second = turns.T
