@@ -7,8 +7,9 @@ something may be changed. `changes` has the changes that are known, and
 For rotary functions go on with `rotary`, which takes the steps: `calls` (are
 positions read), `pairs` (which columns turn together), `turning` and
 `frequencies` (what they turn by), `config` and `held` (what is asked for),
-`sweep` (every position). For tables: `conventions`, `tables` (the checks of
-notebook 07), `table_causes`. `report`, `rounding` and `settings` serve both.
+`sweep` (every position). For tables: `conventions`, `tables`, `encoder`,
+`table_checks` (those of notebook 07), `table_causes`. `report`, `rounding` and
+`settings` serve both.
 """
 
 from .conventions import CONVENTIONS, convention_of

@@ -13,9 +13,10 @@ from pkgutil import resolve_name
 from types import ModuleType
 
 from . import CONVENTIONS, Review, review, review_rotary
+from .config import read_config
 from .pairs import LAYOUTS
 from .report import choices
-from .rotary import POSITIONS
+from .rotary import POSITIONS, WIDTH
 from .rotary import TOLERANCE as ROTARY_TOLERANCE
 from .tables import LONGEST, SHORT, TOLERANCE
 
@@ -99,15 +100,20 @@ def as_typed(error: Exception) -> str:
 
 def warn(rotary: bool, given: dict) -> None:
     """Say beforehand what takes much memory, or minutes."""
-    width = given.get("width", 64)
-    length = given.get("max_len", POSITIONS if rotary else LONGEST)
+    width, length = WIDTH, POSITIONS if rotary else LONGEST
+    if "config" in given:
+        config = read_config(
+            given["config"], given.get("layers", ""), given.get("width")
+        )
+        width, length = config.width, config.max_len or length
+    width = given.get("width", width)
+    length = given.get("max_len", length)
     if width * length <= MUCH:
         return
     what = "positions" if rotary else "rows"
-    size = "may take a minute or more, and 2 GB of memory"
     print(
-        f"{length} {what} of {width} columns: this {size}; --max-len looks at"
-        " fewer.",
+        f"{length} {what} of {width} columns: this may take a minute or more,"
+        " and 1.4 GB of memory; --max-len looks at fewer.",
         file=sys.stderr,
     )
 
@@ -117,7 +123,7 @@ def run(function: object, rotary: bool, given: dict) -> Review:
     width = given.pop("width", None)
     if rotary:
         return review_rotary(function, width, **given)
-    return review(function, 64 if width is None else width, **given)
+    return review(function, WIDTH if width is None else width, **given)
 
 
 def main() -> int:
@@ -137,8 +143,8 @@ def main() -> int:
             function = find(given.pop("target"))
         except (Exception, SystemExit) as error:  # whatever its module raises
             parser().exit(2, f"error: {error}\n")
-        warn(rotary, given)
         try:
+            warn(rotary, given)
             found = run(function, rotary, given)
         except (OSError, TypeError, ValueError) as error:  # of the settings
             parser().exit(2, f"error: {as_typed(error)}\n")

@@ -150,17 +150,18 @@ class Sweep(Evidence):
 
     def end_before_failure(self, trouble: NoAnswerError) -> None:
         """Name the first position that fails, and look no farther."""
-        some = self.asked
-        while len(some) > 1:
-            halves = np.array_split(some, 2)
-            failing = [half for half in halves if self.fails(half)]
-            if not failing:
-                break
-            some = failing[0]
-        first = self.end = int(some[0])
+        called = np.unique(self.asked)
+
+        def fails_up_to(count: int) -> bool:
+            return self.fails(called[:count])
+
+        count = len(called)
+        if fails_up_to(count):
+            count = first_where(fails_up_to, 0, count)
+        first = self.end = int(called[count - 1])
         words = f"Position {first} is the first to fail: {trouble}."
-        if len(some) > 1 or not self.fails(some):
-            first, last = int(self.asked[0]), int(self.asked[-1])
+        if not self.fails(called[count - 1 : count]):
+            first, last = int(called[0]), int(called[-1])
             self.end = first or len(self.first)
             self.length = len(self.first)
             words = (

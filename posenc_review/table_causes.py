@@ -10,6 +10,7 @@ import numpy as np
 
 from .changes import known_factor
 from .conventions import SPACINGS, Formula, every_formula
+from .encoder import SHORT
 from .explain import MANY, Evidence, explain
 from .frequencies import USUAL_BASES, Plan, plan_of, suggestion
 from .hypothesis import Hypothesis, measure
@@ -17,7 +18,6 @@ from .report import numbered, plain, runs
 from .rounding import STEP, format_of
 
 ALIKE = 1e-3  # how near entries must be to be taken for the formula's
-FIRST = 64  # rows in which single columns are looked at
 # The exponent of column k of d, where both columns of pair i should have 2 i.
 EXPONENTS: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
     "interleaved, and each column has an exponent of its own, so that the"
@@ -47,10 +47,10 @@ def causes_of(
     values = format_of(table[:MANY])
     if worst <= 0.501 * STEP.get(values, 0):
         return [f"Entries are rounded to {values}."]
-    right = asked.rows(np.arange(FIRST))
-    first = short[:FIRST]
+    right = asked.rows(np.arange(SHORT))
+    first = short[:SHORT]
     if alike(first, right):
-        first = table[:FIRST]  # only the long one is wrong
+        first = table[:SHORT]  # only the long one is wrong
     if alike(first, right):
         return turning(table, asked, tolerance)
     for explanation in (scaled, other_exponents, negated_columns):
@@ -133,7 +133,7 @@ def turning(table: np.ndarray, asked: Formula, tolerance: float) -> list[str]:
         plan.frequencies[:, None], slack, read=lambda row: row + asked.start
     )
     model, look = explain(model, rows.look(model), rows)
-    if look.wrong[:FIRST].any():
+    if look.wrong[:SHORT].any():
         return []
     said = plan_words(plan, asked, spacings)
     said += [finding.words for finding in model.findings]
