@@ -1,15 +1,13 @@
 """The web edition: its pages, and notebooks that run in the browser."""
 
-import http.server
 import json
 import os
 import re
 import shutil
 import subprocess
-import threading
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -280,16 +278,14 @@ def project(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def address(project) -> Iterator[str]:
     """Where the site is served: below a folder, as for a project."""
-    handler = partial(QuietHandler, directory=str(project))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/site/"
-        server.shutdown()
-
-
-class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
+    command = [sys.executable, "-u", "-m", "http.server", "0"]
+    command += ["--bind", "127.0.0.1", "-d", project]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as server:
+        port = re.search(r"port (\d+)", server.stdout.readline())[1]
+        yield f"http://127.0.0.1:{port}/site/"
+        server.terminate()
 
 
 @pytest.fixture
