@@ -32,7 +32,7 @@ DRAGS = {
     ],
     "alike": [("mark", (-100, 0), {"position": 20})],
     "rotary": [
-        ("bar", (100, 0), {"query": 30, "key": 42}),
+        ("bar", (600, 0), {"query": 51, "key": 63}),  # as far as it goes
         ("key", (-150, 0), {"key": 17}),
         ("turn query", (80, 0), {"query": 7}),
     ],

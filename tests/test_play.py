@@ -241,6 +241,7 @@ def test_rotary_shows_scores_of_rotated_vectors(page, rotary_dim, n):
         state = {"query": query, "key": key, "pair": pair}
         state |= {"rotary_dim": rotary_dim, "max_wavelength": n}
         said, _ = moved(page, "rotary", **state)
+        assert ("before the query" in said) == (key < query)
         products = (vectors[query] * vectors[key]).reshape(32, 2).sum(axis=1)
         *_, one, mean = numbers(said)
         assert one == pytest.approx(products[pair], abs=0.00501)
@@ -317,6 +318,15 @@ def test_script_and_python_know_the_same_settings(browser, handout, name):
                 slider.press(key)
                 now = figure.evaluate(STATE)[setting]
                 assert now == pytest.approx(end)
+
+
+def test_it_begins_as_it_is_called(browser):
+    page = browser.new_page()
+    page.set_content(displayed("unseen", trained=30, remedy=3))
+    state = the(page, "unseen").evaluate(STATE)
+    assert (state["trained"], state["remedy"]) == (30, 3)
+    assert page.get_by_role("radio", name="by parts").is_checked()
+    page.close()
 
 
 def test_each_remedy_has_a_button(page):
