@@ -24,6 +24,7 @@ from playing import (
     STATE,
     begin,
     drag_by_mouse,
+    keys,
     play_all,
     stored_notebook,
     swipe,
@@ -89,6 +90,7 @@ def test_an_element_and_the_script():
         ("pair", {"k": 3}, TypeError, "no setting 'k'; it has position, off"),
         ("hands", {"position": 64}, ValueError, "between 0 and 63, not 64"),
         ("hands", {"position": 7.5}, TypeError, "an integer, not 7.5"),
+        ("hands", {"position": True}, TypeError, "an integer, not True"),
         ("apart", {"frequency": "1"}, TypeError, "a number, not '1'"),
     ],
 )
@@ -318,6 +320,7 @@ def test_script_and_python_know_the_same_settings(browser, handout, name):
                 slider.press(key)
                 now = figure.evaluate(STATE)[setting]
                 assert now == pytest.approx(end)
+        keys(figure)
 
 
 def test_it_begins_as_it_is_called(browser):
