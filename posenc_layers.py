@@ -388,8 +388,10 @@ class SinePositionEncoding(_PositionLayer):
 
     def _rows_from_table(self, inputs: Tensor, start: int) -> Tensor:
         """For a known length and start: NumPy makes the rows."""
+        batch, length, d_model = inputs.shape
         rows = position_encoding(
-            *inputs.shape[1:],
+            length,
+            d_model,
             max_wavelength=self.max_wavelength,
             start_index=start,
         )
@@ -397,7 +399,7 @@ class SinePositionEncoding(_PositionLayer):
         with tf.init_scope() if BACKEND == "tensorflow" else nullcontext():
             rows = ops.convert_to_tensor(rows, self.compute_dtype)
             # A batch of unknown size gets one row, which `call` repeats.
-            return ops.broadcast_to(rows, (inputs.shape[0] or 1, *rows.shape))
+            return ops.broadcast_to(rows, (batch or 1, length, d_model))
 
     def _rows_by_formula(self, inputs: Tensor, start: int | Tensor) -> Tensor:
         """For what only a running graph knows (see notebook 04)."""
