@@ -256,6 +256,10 @@ def exchange(one, other):
     return lambda w: w[order]
 
 
+def evenly(w):
+    return np.linspace(1, 1e-4, len(w))
+
+
 SPEEDS = {  # frequencies
     "pair: Pair 5 (columns 5, 21) stands still": put(5, 0),
     "pair: Pair 0 (columns 0, 16) stands still": put(0, 0),
@@ -272,7 +276,7 @@ SPEEDS = {  # frequencies
     "frequencies: turns by 3.33333 per position, not by 1": lambda w: w / 0.3,
     "frequencies: Exponents begin with pair 1": lambda w: w * w[1],
     "frequencies: by parts is for": lambda w: w / np.where(PAIR < 10, 8, 1),
-    "frequencies: no single b": lambda w: np.linspace(1, 1e-4, PAIRS),
+    "frequencies: no single b": evenly,
     "precision: Frequencies are rounded to float16": float16,
     "precision: miss those of the base, by up to 0.3 % in pair 11.": (
         lambda w: w * (1 + 0.003 * np.sin(PAIR**2))
@@ -323,6 +327,7 @@ AFTER = {
         lambda m, x, p: np.where(p < 500, m, np.inf)
     ),
     "far positions: 500 on, the result is zero": beyond(500, 0),
+    "far positions: is negated, and lengths change by 2": beyond(500, -2),
     "far positions: 300, the result is zero": lambda m, x, p: m * (p != 300),
     "linear: not only turned": lambda m, x, p: x + np.sin(p),
     "batch: Row 1 of a batch": lambda m, x, p: np.r_[m[:1], x[1:]],
@@ -336,9 +341,11 @@ AFTER = {
 }
 
 
-def mirrored(x, positions):
-    mirror = np.r_[PAIR, np.arange(WIDTH)[: PAIRS - 1 : -1]]
-    return rotary()(x[..., mirror], positions)[..., np.argsort(mirror)]
+def ordered(*columns):
+    """Build a function whose first, then second columns are these."""
+    order = np.concatenate(columns)
+    back = np.argsort(order)
+    return lambda x, p: rotary()(x[..., order], p)[..., back]
 
 
 def by_columns(layout, turns):
@@ -405,11 +412,13 @@ def positions_in_place(x, positions):
     return rotary()(x, positions - 1)
 
 
+BLOCKS = PAIR + PAIR // 8 * 8
 OTHERS = {
     "layout: interleaved: col": by_columns("half", np.repeat(usual(), 2)),
     "layout: out half:": by_columns("interleaved", np.tile(usual(), 2)),
     "layout: within a pair": by_columns("half", np.r_[usual(), usual(9e3)]),
-    "layout: Columns 0 and 31 are a pair": mirrored,
+    "layout: Columns 0 and 31 are a pair": ordered(PAIR, 31 - PAIR),
+    "layout: Columns 0 and 8 are a pair": ordered(BLOCKS, BLOCKS + 8),
     "pair: (columns 30, 31)": (
         rotary(layout="interleaved", frequencies=put(15, 0))
     ),
@@ -585,6 +594,14 @@ def test_a_base_suggests_a_cause(base, cause):
     (note,) = found.notes
     assert cause in note
     assert f"Note: {note}" in str(found)
+
+
+def test_what_is_held_to_nothing_is_noted():
+    (note,) = looked(AS_LLAMA, config=LLAMA).notes
+    assert "interleaved or half is held to nothing" in note
+    assert not looked(AS_LLAMA, config=LLAMA, layout="half").notes
+    (note,) = looked(rotary(frequencies=evenly), base=1e4).notes
+    assert note.startswith("the base could not be seen")
 
 
 def test_nothing_is_said_of_what_was_not_seen():
