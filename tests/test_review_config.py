@@ -141,6 +141,7 @@ def test_layers_choose_a_set(config):
         ({"rope_theta": 1e4}, "the config gives no head_dim: give a width"),
         ({"hidden_size": 512}, "the config gives no head_dim: give a width"),
         (HEAD | {"rope_theta": -1}, "rope_theta=-1: give a number above 0"),
+        (HEAD | {"rope_theta": 1}, "rope_theta=1.0: give a number above 1"),
         (HEAD | {"rope_theta": math.nan}, "rope_theta=nan: give a number"),
         (HEAD | {"rope_theta": "x"}, "rope_theta='x': give a number"),
         (HEAD | {"rope_scaling": LINEAR | {"factor": 0}}, "factor=0: give a"),
