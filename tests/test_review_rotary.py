@@ -119,6 +119,7 @@ WOVEN = np.arange(WIDTH).reshape(2, -1).T.ravel()
 AS_LLAMA = rotary(5e5, frequencies=llama3)
 AS_YARN = rotary(frequencies=yarn, length=YARN_LENGTH)
 BY_4 = rotary(frequencies=lambda w: w / 4)
+BY_1_5 = rotary(frequencies=lambda w: w / 1.5)
 TO_WOVEN = rotary(result=lambda m, x, p: m[..., WOVEN])
 SPREAD = np.argsort(WOVEN)
 TO_HALF = rotary(1e4, "interleaved", result=lambda m, x, p: m[..., SPREAD])
@@ -156,7 +157,7 @@ RIGHT = [  # the convention, a function, what it is held to and how far
     (f"{HALF}, {OF_HEAD}, base 10000", PROPORTIONED, {"config": PROPORTIONAL}),
     (f"{AS_WOVEN}, base 10000", TO_WOVEN, {"layout": AS_WOVEN}),
     (f"{AS_HALF}, base 10000", TO_HALF, {"layout": AS_HALF}),
-    ("half, base 10000, linear by 4", BY_4, {}),
+    ("half, base 10000, linear by 1.5", BY_1_5, {}),
     ("half, base 10000, linear by 4", BY_4, {"config": LINEAR}),
     (f"half, base 10000, by parts ({END_PARTS} divided by 8)", END_SLOW, {}),
     (
