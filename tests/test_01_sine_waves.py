@@ -102,7 +102,7 @@ REPLIES = [
     (2, [lambda k, w: [np.sqrt(2 - 2 * np.cos(k * w))]], "Correct."),
     (2, [lambda k, w: 2 * math.sin(k * w / 2)], "never negative"),
     (2, [only_to_half_a_turn], "nothing was returned"),
-    (3, [(36, 1000), [1000, 36], np.array([40.0, 1500])], "Correct."),
+    (3, [(40, 1000), [1000, 36], np.array([40.0, 1500])], "Correct."),
     (3, [(12, 1500), (37, 40)], "Hint: Not smooth"),
     (3, [(60, 6000)], "Hint: Not distinct"),
     (3, [(40, 80)], "back at once"),
