@@ -1,7 +1,6 @@
 """What several test files share."""
 
 import io
-import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -18,16 +17,9 @@ from series.commands import CommandError
 settings.register_profile("series", deadline=None, derandomize=True)
 settings.load_profile("series")
 
-TESTS = Path(__file__).parent
-ROOT = TESTS.parent
+ROOT = Path(__file__).parent.parent
 NOTEBOOKS = [each.path for each in listing.NOTEBOOKS]
 ALONE = ["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"]
-
-
-@pytest.fixture(scope="session")
-def published() -> dict:
-    """The numbers that the five source tutorials print."""
-    return json.loads((TESTS / "published_values.json").read_text())
 
 
 def cells_of(notebook: str) -> list[nbformat.NotebookNode]:
