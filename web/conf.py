@@ -36,6 +36,7 @@ html_theme_options = {
     "home_page_in_toc": True,
     "use_download_button": False,
     "use_fullscreen_button": False,
+    "back_to_top_button": False,  # on a telephone it covers sliders
     "show_toc_level": 2,
     "navbar_persistent": [],  # the search button stands in the sidebar
     "footer_content_items": [],
