@@ -182,6 +182,7 @@ def test_a_right_function_is_named_and_not_faulted(
     assert found.findings == {}
     assert found.convention == convention
     assert f"Findings: 0. Convention: {convention}.\n" in str(found)
+    assert (found.fields["divided_by"] > 1) == ("linear" in convention)
 
 
 def by_matrix(numbers):
