@@ -98,7 +98,7 @@ def plan_of(
         for exponents, count in enumerate(steps)
     ]
     fitted = fitted_plans(measured, steps, precision)
-    for plans in ([*likely, *usual], fitted):
+    for plans in ([*likely, *usual], *([plan] for plan in fitted)):
         right = [plan for plan in plans if not plan.findings]
         changed = [each for plan in right for each in changes_of(plan)]
         divided = [
@@ -109,16 +109,17 @@ def plan_of(
                 for plan in group:
                     if fits(measured, plan.frequencies, near):
                         return plan
-    right = [plan for plan in likely if not plan.findings]
-    right += [*usual, *fitted]
+    likely = [plan for plan in likely if not plan.findings]
+    right = [*likely, *usual, *fitted]
+    by_base = [*reversed([*likely, *usual]), *fitted]  # large bases first
     if is_rounded(measured, near):
         return (
-            first_by_parts(measured, right, STEP["bfloat16"], 0.7)
+            first_by_parts(measured, by_base, STEP["bfloat16"], 0.7)
             or by_and_large(measured, right)
             or no_base(measured, "are numbers of 16 bits: they are rounded")
         )
     return (
-        first_by_parts(measured, right, loose, 0.7)
+        first_by_parts(measured, by_base, loose, 0.7)
         or odd_pairs(measured, right, loose)
         or by_and_large(measured, right)
         or first_by_parts(measured, usual, loose, 1)
@@ -132,13 +133,14 @@ def fitted_plans(
     """Return plans of the base that most pairs follow, the roundest first."""
     index = np.flatnonzero(measured > STILL)
     logs = np.log(measured[index])
-    one, other = np.triu_indices(len(index), 1)
-    slopes = (logs[other] - logs[one]) / (index[other] - index[one])
-    slope = np.median(slopes)  # of all pairs of pairs: odd ones do not count
+    near = max(10 * precision, 1e-4)
+    slopes = np.diff(logs) / np.diff(index)
+    slope = slopes[largest_group(slopes, near)].mean()
     if abs(slope) < 1e-3:
         return []
-    off = logs - slope * index
-    scatter = np.median(np.abs(off - np.median(off)))
+    group = largest_group(logs - slope * index, near)
+    slope, start = np.polyfit(index[group], logs[group], 1)
+    scatter = np.abs(logs - start - slope * index)[group].max()
     plans = []
     for exponents, count in enumerate(steps):
         base = float(np.exp(min(abs(slope) * count, 600.0)))
@@ -147,6 +149,12 @@ def fitted_plans(
             frequencies = geometric(near, len(measured), count)
             plans.append(Plan(frequencies, near, exponents))
     return sorted(plans, key=lambda plan: len(plain(plan.base).strip("0.")))
+
+
+def largest_group(values: np.ndarray, near: float) -> np.ndarray:
+    """Tell which values are near to each other, most of all."""
+    together = np.abs(values[:, None] - values) <= near
+    return together[np.argmax(together.sum(axis=1))]
 
 
 def off_by(measured: np.ndarray, due: np.ndarray) -> np.ndarray:
@@ -231,14 +239,14 @@ def changes_of(plan: Plan) -> Iterator[Plan]:
 def first_by_parts(
     measured: np.ndarray, plans: list[Plan], near: float, most: float
 ) -> Plan | None:
-    """Return the first plan, of the largest base, that some pairs follow.
+    """Return the first plan that the fast pairs follow.
 
     Fast pairs follow a base, slow ones are divided by a factor, and those
     between by less. Where it is the other way round, that is a finding.
     The share of pairs that lie between is at most `most`.
     """
     index = np.flatnonzero(measured > STILL)
-    for plan in sorted(plans, key=lambda plan: -plan.base):
+    for plan in plans:
         ratios = plan.frequencies[index] / measured[index]
         steps = np.diff(ratios)
         slack = near * ratios.max()
@@ -254,9 +262,12 @@ def first_by_parts(
             if between.any():
                 said.append(f"{runs(index[between])} between")
             said.append(f"{runs(index[slow])} divided by {plain(factor)}")
-            frequencies = measured.copy()
-            frequencies[index[fast]] = plan.frequencies[index[fast]]
-            frequencies[index[slow]] = plan.frequencies[index[slow]] / factor
+            due = measured.copy()
+            due[index[fast]] = plan.frequencies[index[fast]]
+            due[index[slow]] = plan.frequencies[index[slow]] / factor
+            rounded = near >= STEP["bfloat16"]
+            exact = off_by(measured, due) <= 8 * STEP["float32"]
+            frequencies = np.where(exact | rounded, due, measured)
             parts = ", ".join(said)
             return plan._replace(frequencies=frequencies, parts=parts)
         ends = fast.sum() > 1 and slow.sum() > 1
