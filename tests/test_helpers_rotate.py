@@ -3,13 +3,10 @@
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from posenc_helpers import angular_frequencies, rotate
 
 layouts = pytest.mark.parametrize("layout", ["interleaved", "half"])
-offsets = st.integers(-(10**6), 10**6)
 
 
 def vectors(*shape: int) -> np.ndarray:
@@ -30,23 +27,12 @@ def by_matrix(vector, position, layout) -> np.ndarray:
 
 
 @layouts
-@pytest.mark.parametrize("position", [0, 1, 7, 1_000, 131_071, -3, 0.25])
+@pytest.mark.parametrize("position", [0, 1, 7, 131_071, 10**6, -3, 0.25])
 def test_it_is_the_papers_rotation(position, layout):
     (vector,) = vectors(1, 12)
     ours = rotate([vector], [position], layout=layout)[0]
     error = np.abs(ours - by_matrix(vector.tolist(), position, layout))
     assert error.max() <= 1e-15 * max(1, abs(position)) + 1e-15
-
-
-@layouts
-@given(query=offsets, key=offsets, further=offsets)
-def test_scores_depend_on_the_offset_alone(layout, query, key, further):
-    x = vectors(2, 32)
-    before = rotate(x, [query, key], layout=layout)
-    after = rotate(x, [query + further, key + further], layout=layout)
-    assert before[0] @ before[1] == pytest.approx(after[0] @ after[1])
-    lengths = np.linalg.norm([x, before], axis=-1)
-    np.testing.assert_allclose(lengths[0], lengths[1])
 
 
 def test_each_text_of_a_batch_may_have_positions_of_its_own():
