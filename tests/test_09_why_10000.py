@@ -143,13 +143,7 @@ def test_rule_holds_for_other_seeds_and_bases(names, seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_rule_breaks_in_heads_of_32_columns(names, seed):
-    given = names | {
-        "RotaryReaders": lambda bases, **sizes: RotaryReaders(
-            bases, seed=seed, **sizes
-        )
-    }
-    culprits = run_cells(NAME, "culprits", **given)["culprits"]
-    found = culprits([300, 1000], 32, 20)
+    found = culprits_of(names, seed)([300, 1000], 32, 20)
     named = [names["suspect"](base, 32, 20) for base in (300, 1000)]
     assert (found < named).all(), (found, named)
 

@@ -69,7 +69,7 @@ def test_a_bad_argument_of_a_heatmap_is_named(ax, name, value, shown):
         helpers.plot_matrix(**arguments)
 
 
-def shown(monkeypatch, figure):
+def displayed(monkeypatch, figure):
     """What `show` hands to the notebook: a picture, and how to show it."""
     calls = []
     monkeypatch.setattr(
@@ -90,7 +90,7 @@ def test_a_figure_is_shown_at_half_its_size_and_closed(
 ):
     """Half of it is whole pixels, or a screen that shows it blurs it."""
     ax.figure.set_size_inches(inches, inches)
-    picture, how = shown(monkeypatch, ax.figure)
+    picture, how = displayed(monkeypatch, ax.figure)
     assert how == {
         "alt": "Three columns of colors.",
         "width": picture.width / 2,
@@ -105,7 +105,7 @@ def test_few_colors_make_a_figure_small_and_a_rare_one_stays(ax, monkeypatch):
     wave = np.sin(np.arange(450) / 9) ** 2 * np.cos(np.arange(450))
     ax.plot(wave, color="#3f90da", linewidth=0.9)
     ax.plot(377, 0, "o", color="#ffa90e")
-    picture, _ = shown(monkeypatch, ax.figure)
+    picture, _ = displayed(monkeypatch, ax.figure)
     found = [color for _, color in picture.convert("RGB").getcolors(1 << 22)]
     assert (picture.format, picture.mode) == ("PNG", "P")
     assert len(found) <= 128

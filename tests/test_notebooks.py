@@ -10,6 +10,7 @@ import nbformat
 import pytest
 import renew_series
 from conftest import NOTEBOOKS, ROOT
+from plugin import figures
 from series import listing
 from series.cells import FOLDED, IGNORED, TAGS, is_folded, tags
 from series.chapters import CLEAR_OUTPUTS
@@ -46,11 +47,6 @@ def code(notebook):
 def text_of(notebook):
     cells = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
     return "\n".join(cell.source for cell in cells)
-
-
-def pictures(cell):
-    outputs = cell.get("outputs", ())
-    return [each for each in outputs if "image/png" in each.get("data", {})]
 
 
 def headings(notebook):
@@ -160,7 +156,7 @@ def test_cells_are_short_and_end_in_no_semicolon(notebook):
 def test_every_figure_has_alt_text_and_a_numbered_caption(notebook):
     number = 0
     for cell, following in itertools.pairwise(notebook.cells):
-        images = pictures(cell)
+        images = figures(cell.get("outputs", ()))
         for image in images:
             alt = image.metadata["image/png"]["alt"]
             enough = len(alt.split()) >= 6

@@ -32,7 +32,7 @@ from test_handouts import violations
 from posenc_helpers import FIGURES
 
 NUMPY = [each.path for each in listing.NOTEBOOKS if not each.tensorflow]
-MINUTES = 600_000  # milliseconds, as Playwright counts
+TEN_MINUTES = 600_000  # milliseconds, as Playwright counts
 
 
 @pytest.fixture
@@ -292,7 +292,7 @@ def address(project) -> Iterator[str]:
 def page(browser, address) -> Iterator:
     """A page of a new reader, which asks for nothing but the site."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(MINUTES)
+    context.set_default_timeout(TEN_MINUTES)
     asked, failed = [], []
     context.on("request", lambda request: asked.append(request.url))
     context.on("response", lambda r: r.status >= 400 and failed.append(r.url))
