@@ -130,6 +130,8 @@ def test_outputs_are_clean_and_compared(notebook):
 
 def test_tags_are_known_and_fold_what_is_no_lesson(notebook, path):
     for cell in notebook.cells:
+        more = cell.metadata.keys() - {"tags", "jupyter"}
+        assert not more, f"{cell.id} has {more}: {STORE}{path.name}"
         unknown = tags(cell) - TAGS
         assert not unknown, f"{cell.id}: CONTRIBUTING.md lists the tags"
         wanted = cell.cell_type == "code" and bool(tags(cell) & FOLDED)

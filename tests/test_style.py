@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 import yaml
-from conftest import NOTEBOOKS, ROOT
+from conftest import ROOT
 
 CONFIG = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())
 HOOKS = {each["id"]: each["entry"] for each in CONFIG["repos"][0]["hooks"]}
 MEND = {
     "ruff-check": "uv run ruff check --fix .  and what is left by hand",
     "ruff-format": "uv run ruff format .",
-    "nbstripout": "uv run tools/store_notebooks.py notebooks/NAME.ipynb",
     "codespell": "uv run codespell --write-changes FILE",
 }
 
@@ -22,8 +21,6 @@ MEND = {
 def files(hook: str) -> list[str]:
     if hook.startswith("ruff"):
         return ["."]
-    if hook == "nbstripout":
-        return list(map(str, NOTEBOOKS))
     listed = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True
     )
