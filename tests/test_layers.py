@@ -1,4 +1,4 @@
-"""The Keras layers, beside facts that do not come from them.
+"""The Keras layers, compared with facts that do not come from them.
 
 On the backend that KERAS_BACKEND names, TensorFlow by default. The slow test
 at the end runs this file on JAX and on PyTorch.

@@ -4,11 +4,11 @@ Each pair is timed in one run, one call of each in turn, and the median of the
 ratios is printed: batch 32, 512 positions, 512 columns, and for the sines one
 short text as well. A ratio above 1 means that ours is faster.
 
-A look-up and a sum are limited by memory, so beside the two published classes
-the ratio is about 1; checking the ids costs a few percent. The sines are
-computed anew at each eager call, which must not be slower than KerasHub's
-formula. A graph computes them once, when it is traced, and must be at least
-twice as fast, unless the text is so short that only the call itself counts.
+A look-up and a sum are limited by memory, so for the two published classes the
+ratio is about 1; checking the ids costs a few percent. The sines are computed
+anew at each eager call, which must not be slower than KerasHub's formula. A
+graph computes them once, when it is traced, and must be at least twice as
+fast, unless the text is so short that only the call itself counts.
 """
 
 import os

@@ -1,6 +1,6 @@
 """The notebooks as a reader meets them: in JupyterLab, in a browser.
 
-`uv run pytest -m slow tests/test_browser.py` after a newer JupyterLab.
+`uv run pytest -m slow tests/test_jupyterlab.py` after a newer JupyterLab.
 """
 
 import nbformat
