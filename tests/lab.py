@@ -33,7 +33,7 @@ ALL_RAN = f"""() => {{
     return said.some(s => /\\d/.test(s)) && !said.some(s => s.includes('*'));
 }}"""
 MINUTE = 60_000  # milliseconds, as Playwright counts
-# Asked at each frame, the page would do nothing but draw frames.
+# By default Playwright asks at each frame, which leaves time for little else.
 NOW_AND_THEN = 200
 
 

@@ -1,9 +1,9 @@
 """Renew the versions of the project, and of the web edition.
 
-Without options or names, only what pyproject.toml and requirements.in newly
-name is added. The command writes requirements.txt, and then the versions in
-the head of web/build.py. JupyterLite, its kernel and Pyodide are pinned
-together and stay: their checksums are in web/pyodide.json.
+Without options or names, the command only adds what is new in pyproject.toml
+and requirements.in. It writes requirements.txt, and then the versions in the
+head of web/build.py. It leaves JupyterLite, its kernel and Pyodide as they
+are, because their versions belong together (web/pyodide.json).
 """
 
 import datetime
@@ -72,9 +72,14 @@ def main() -> None:
     """Renew what the command line names."""
     parser = commands.parser(__doc__)
     parser.add_argument(
-        "packages", nargs="*", metavar="PACKAGE", help="renew these alone"
+        "packages",
+        nargs="*",
+        metavar="PACKAGE",
+        help="renew only these packages",
     )
-    parser.add_argument("--all", action="store_true", help="every package")
+    parser.add_argument(
+        "--all", action="store_true", help="renew all packages"
+    )
     given = parser.parse_args()
     if given.all and given.packages:
         parser.error("give --all or packages, not both")

@@ -80,7 +80,7 @@ def exercise_part(cell: NotebookNode) -> str | None:
 
 
 def clean_metadata(notebook: NotebookNode) -> list[str]:
-    """Keep the tags, and fold the cells that are tagged as no lesson."""
+    """Keep the tags, and fold what they say is not part of the lesson."""
     cleaned = []
     if notebook.metadata != {"kernelspec": KERNEL}:
         notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL})
@@ -124,7 +124,7 @@ def run(notebook: NotebookNode, folder: Path) -> None:
         notebook,
         timeout=300,
         kernel_name="python3",
-        # It speaks within this machine: no warning of plain text.
+        # No warning that messages inside this machine are not encrypted.
         extra_arguments=["--IPKernelApp.log_level=ERROR"],
         resources={"metadata": {"path": str(folder)}},
         record_timing=False,
@@ -197,7 +197,7 @@ def main() -> None:
         type=Path,
         default=[each.path for each in NOTEBOOKS],
         metavar="NOTEBOOK",
-        help="which ones (default: all)",
+        help="the notebooks to store (default: all of them)",
     )
     paths = parser.parse_args().paths
     for path in paths:

@@ -135,13 +135,13 @@ def main() -> None:
         "--repository",
         type=repository_name,
         metavar="OWNER/NAME",
-        help="on GitHub; adds links to sources, issues, and Colab",
+        help="the GitHub repository; adds links to sources, issues and Colab",
     )
     parser.add_argument(
         "--address",
         type=site_address,
         metavar="URL",
-        help="of the site; adds a sitemap and previews of shared links",
+        help="the site's address; adds a sitemap and previews of shared links",
     )
     parser.add_argument(
         "--pyodide",

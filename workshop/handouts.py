@@ -380,7 +380,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         type=_notebook,
         default=[each.path for each in NOTEBOOKS],
         metavar="NOTEBOOK",
-        help="which ones (default: all)",
+        help="the notebooks to use (default: all of them)",
     )
     command.add_argument(
         "--output",
@@ -394,7 +394,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--paper",
         choices=["a4", "letter"],
         default="a4",
-        help="for printing (default: a4)",
+        help="the paper to print on (default: a4)",
     )
     command.add_argument(
         "--browser",
@@ -419,11 +419,11 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     args = command.parse_args(arguments)
     if args.solutions and not args.notebooks:
-        command.error("--solutions goes with --notebooks FOLDER")
+        command.error("--solutions needs --notebooks FOLDER")
     if args.notebooks and args.pdf:
-        command.error("--pdf goes without --notebooks")
+        command.error("--pdf cannot be used with --notebooks")
     if args.browser and not args.pdf:
-        command.error("--browser goes with --pdf")
+        command.error("--browser needs --pdf")
     args.paths = list({path.resolve(): path for path in args.paths}.values())
     by_name: dict[str, Path] = {}
     for path in args.paths:

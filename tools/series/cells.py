@@ -2,9 +2,9 @@
 
 from nbformat import NotebookNode
 
-FOLDED = {"check", "drawing", "plumbing", "solution"}  # code of no lesson
+FOLDED = {"check", "drawing", "plumbing", "solution"}  # not part of the lesson
 VARIES = {"timed", "trained"}  # figures that differ from run to run
-IGNORED = "nbval-ignore-output"  # progress: nothing is stored
+IGNORED = "nbval-ignore-output"  # no output is stored
 TAGS = FOLDED | VARIES | {IGNORED, "exercise", "predict", "reveal"}
 
 
