@@ -8,23 +8,23 @@ from posenc_helpers import encode_positions
 
 
 @pytest.fixture(scope="module")
-def built() -> dict:
+def names() -> dict:
     return run_up_to("00_in_twenty_minutes", "nav-end")
 
 
 @pytest.mark.parametrize(("d", "n"), [(2, 10_000), (64, 10_000), (4, 100)])
-def test_the_formula_is_the_one_of_the_series(built, d, n):
+def test_the_formula_is_the_one_of_the_series(names, d, n):
     expected = encode_positions(range(100), d, n)
-    made = built["position_encoding"](100, d, n)
+    made = names["position_encoding"](100, d, n)
     np.testing.assert_allclose(made, expected, rtol=0, atol=1e-12)
 
 
-def test_the_experiment_comes_out_so_on_seeds_that_are_not_printed(built):
+def test_the_experiment_comes_out_so_on_seeds_that_are_not_printed(names):
     def shares(positions, heads):
         seeds = range(1000, 1015)
-        return [built["share_right"](seed, positions, heads) for seed in seeds]
+        return [names["share_right"](seed, positions, heads) for seed in seeds]
 
-    waves = built["position_encoding"](5, 32)
+    waves = names["position_encoding"](5, 32)
     fifths = np.repeat(np.arange(5)[:, np.newaxis] / 5, 32, axis=1)
     assert set(shares(np.zeros((5, 32)), 16)) == {0.5}
     assert np.mean(shares(waves, 16)) > 0.99
@@ -47,5 +47,5 @@ REPLIES = [
 
 
 @pytest.mark.parametrize(("answer", "reply"), REPLIES)
-def test_the_exercise_replies_to_what_people_write(built, answer, reply):
-    assert_replies(built["check_1"], [answer], reply)
+def test_the_exercise_replies_to_what_people_write(names, answer, reply):
+    assert_replies(names["check_1"], [answer], reply)

@@ -12,7 +12,7 @@ NAME = "01_sine_waves"
 
 
 @pytest.fixture(scope="module")
-def built() -> dict:
+def names() -> dict:
     return run_up_to(NAME, "nav-end")
 
 
@@ -21,13 +21,13 @@ NOT_DISTINCT = ["index", "index_over_length", "index_over_100000", "slow_hand"]
 
 
 @pytest.mark.parametrize("share", [0.005, 0.05, 0.2])
-def test_the_tenth_in_distinct_is_not_critical(built, share):
-    assert all(built["step_size"](built[x]) >= share for x in DISTINCT)
-    assert all(built["step_size"](built[x]) < share for x in NOT_DISTINCT)
+def test_the_tenth_in_distinct_is_not_critical(names, share):
+    assert all(names["step_size"](names[x]) >= share for x in DISTINCT)
+    assert all(names["step_size"](names[x]) < share for x in NOT_DISTINCT)
 
 
-def test_a_fast_hand_is_back_at_position_64(built):
-    tips = built["transformer_hands"](2)(100)
+def test_a_fast_hand_is_back_at_position_64(names):
+    tips = names["transformer_hands"](2)(100)
     near = np.linalg.norm(tips - tips[20], axis=1) < 0.1
     assert np.flatnonzero(near).tolist() == [20, 64]
 
@@ -67,5 +67,5 @@ REPLIES = [
 
 
 @pytest.mark.parametrize(("number", "answers", "reply"), REPLIES)
-def test_exercises_reply_to_what_people_write(built, number, answers, reply):
-    assert_replies(built[f"check_{number}"], answers, reply)
+def test_exercises_reply_to_what_people_write(names, number, answers, reply):
+    assert_replies(names[f"check_{number}"], answers, reply)

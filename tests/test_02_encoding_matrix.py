@@ -10,20 +10,20 @@ from posenc_helpers import position_encoding
 
 
 @pytest.fixture(scope="module")
-def built() -> dict:
+def names() -> dict:
     return run_up_to("02_encoding_matrix", "nav-end")
 
 
 @pytest.mark.parametrize("d_model", [2, 8, 512])
-def test_the_clock_hands_of_notebook_01_make_the_matrix(built, d_model):
+def test_the_clock_hands_of_notebook_01_make_the_matrix(names, d_model):
     clock_hands = run_cells("01_sine_waves", "setup", "hands")["clock_hands"]
-    wavelengths = 2 * np.pi / built["angular_frequencies"](d_model)
-    made, expected = clock_hands(50, wavelengths), built["by_hands"]
+    wavelengths = 2 * np.pi / names["angular_frequencies"](d_model)
+    made, expected = clock_hands(50, wavelengths), names["by_hands"]
     np.testing.assert_allclose(made, expected(50, d_model), atol=1e-13)
 
 
-def test_the_misprint_is_right_at_position_1_alone(built):
-    off = built["misprint"](1000, 64) - position_encoding(1000, 64)
+def test_the_misprint_is_right_at_position_1_alone(names):
+    off = names["misprint"](1000, 64) - position_encoding(1000, 64)
     right = np.abs(off).max(axis=1) < 0.01
     assert np.flatnonzero(right).tolist() == [1]
 
@@ -77,5 +77,5 @@ REPLIES = [
 
 
 @pytest.mark.parametrize(("number", "answers", "reply"), REPLIES)
-def test_exercises_reply_to_what_people_write(built, number, answers, reply):
-    assert_replies(built[f"check_{number}"], answers, reply)
+def test_exercises_reply_to_what_people_write(names, number, answers, reply):
+    assert_replies(names[f"check_{number}"], answers, reply)

@@ -8,21 +8,21 @@ from posenc_helpers import position_encoding
 
 
 @pytest.fixture(scope="module")
-def built() -> dict:
+def names() -> dict:
     return run_up_to("03_reading_the_matrix", "nav-end")
 
 
 @pytest.mark.parametrize("d_model", [16, 64, 512])
 @pytest.mark.parametrize("n", [100, 10_000, 500_000])
-def test_with_many_hands_the_closest_rows_are_neighbors(built, d_model, n):
+def test_with_many_hands_the_closest_rows_are_neighbors(names, d_model, n):
     offsets = np.arange(1, 1000)
-    assert built["distance_by_offset"](offsets, d_model, n).argmin() == 0
+    assert names["distance_by_offset"](offsets, d_model, n).argmin() == 0
 
 
-def test_the_fewer_hands_the_sooner_and_the_more_similarity_rises(built):
+def test_the_fewer_hands_the_sooner_and_the_more_similarity_rises(names):
     firsts, largest = [], []
     for width in (16, 32, 64, 128, 256, 512, 1024, 4096):
-        similarity = built["similarity_by_offset"](np.arange(5001), width)
+        similarity = names["similarity_by_offset"](np.arange(5001), width)
         rises = np.diff(similarity)
         firsts.append(np.flatnonzero(rises > 0)[0])
         largest.append(rises.max())
@@ -32,9 +32,9 @@ def test_the_fewer_hands_the_sooner_and_the_more_similarity_rises(built):
     assert largest == sorted(largest, reverse=True)
 
 
-def test_looking_back_is_softer_in_longer_texts_and_narrower_heads(built):
+def test_looking_back_is_softer_in_longer_texts_and_narrower_heads(names):
     sizes = [(1000, 64), (100, 64), (100, 128), (100, 256), (100, 1024)]
-    shares = [built["look_back"](*size)[50, 47] for size in sizes]
+    shares = [names["look_back"](*size)[50, 47] for size in sizes]
     assert shares == sorted(shares)
 
 
@@ -74,12 +74,12 @@ REPLIES = [
 
 
 @pytest.mark.parametrize(("number", "answers", "reply"), REPLIES)
-def test_exercises_reply_to_what_people_write(built, number, answers, reply):
-    assert_replies(built[f"check_{number}"], answers, reply)
+def test_exercises_reply_to_what_people_write(names, number, answers, reply):
+    assert_replies(names[f"check_{number}"], answers, reply)
 
 
-def test_checks_do_not_read_names_that_a_reader_uses_again(built, monkeypatch):
+def test_checks_do_not_read_names_that_a_reader_uses_again(names, monkeypatch):
     for name in ("encoding", "wavelengths", "scores", "weights", "table"):
-        monkeypatch.setitem(built, name, "used again")
+        monkeypatch.setitem(names, name, "used again")
     for number, answers, reply in REPLIES:
-        assert_replies(built[f"check_{number}"], answers, reply)
+        assert_replies(names[f"check_{number}"], answers, reply)
