@@ -42,13 +42,13 @@ def run_cells(notebook: str, *cell_ids: str, **given: object) -> dict:
     return namespace
 
 
-def run_up_to(notebook: str, last_cell: str, **given: object) -> dict:
+def run_up_to(notebook: str, last_cell: str) -> dict:
     """Run a notebook's code up to a cell, that one included.
 
     Exercises stay open and solutions are left out, as a reader who
     skips them would have it.
     """
-    namespace = dict(given)
+    namespace: dict = {}
     for cell in cells_of(notebook):
         if cell.cell_type == "code" and "solution" not in tags(cell):
             exec(cell.source, namespace)

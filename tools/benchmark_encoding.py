@@ -133,22 +133,8 @@ def small_table(seq_len=100, d_model=512):
     print("as long as the helper")
 
 
-def precision(position=1_000_000, d_model=1_024):
-    """Where float32 angles lead, far out."""
-    slowest = np.arange(d_model // 2) / (d_model // 2 - 1)
-    exact = np.sin(position * 10_000.0**-slowest)
-    pairs = tf.range(d_model // 2, dtype=tf.float32)
-    step = tf.math.log(10_000.0) / (d_model // 2 - 1)
-    sines = tf.sin(tf.constant(float(position)) * tf.exp(-step * pairs))
-    error = np.abs(sines.numpy() - exact).max()
-    print(
-        f"\ntensor2tensor's float32 angles at {position}: off by {error:.2f}"
-    )
-
-
 if __name__ == "__main__":
     parser(__doc__).parse_args()
     large_table()
     memory()
     small_table()
-    precision()
