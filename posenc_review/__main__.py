@@ -15,14 +15,39 @@ from types import ModuleType
 from . import CONVENTIONS, Review, review, review_rotary
 from .config import read_config
 from .pairs import LAYOUTS
-from .report import choices
 from .rotary import POSITIONS, WIDTH
 from .rotary import TOLERANCE as ROTARY_TOLERANCE
 from .tables import LONGEST, SHORT, TOLERANCE
 
+MUCH = 2**25  # numbers of a table, or of all positions of a rotary function
+OPTIONS = {  # their types, and what they do
+    "--width": (int, "columns (64, or those of --config)"),
+    "--base": (
+        float,
+        "hold it to this base, such as 500000. A table is held to 10000 by"
+        " default; a rotary function's base is only reported, unless you give"
+        " one",
+    ),
+    "--max-len": (
+        int,
+        f"rows of a table, {SHORT} or more ({LONGEST}; memory grows with them:"
+        " 1.4 GB at width 1024), or positions of a rotary function"
+        f" ({POSITIONS}, or those of --config)",
+    ),
+    "--tolerance": (
+        float,
+        f"how far an entry may be off ({TOLERANCE:g} in a table;"
+        f" {ROTARY_TOLERANCE:g} for a rotary function, beside what float32"
+        " loses)",
+    ),
+    "--convention": (str, f"of a table: {'; '.join(CONVENTIONS)}"),
+    "--start": (int, "of a table: the position of its row 0 (0)"),
+    "--layout": (str, f"of a rotary function: {'; '.join(LAYOUTS)}"),
+    "--config": (str, "of a rotary function: a Hugging Face config.json"),
+    "--layers": (str, "which layers of --config, where sets differ"),
+}
 TABLES_ONLY = ("convention", "start")
 ROTARY_ONLY = ("layout", "config", "layers")
-MUCH = 2**25  # numbers of a table, or of all positions of a rotary function
 
 
 def parser() -> argparse.ArgumentParser:
@@ -30,42 +55,18 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         "python -m posenc_review", description=__doc__
     )
-    add = made.add_argument
-    add("target", help="what to review: package.module:function")
-    add(
+    made.add_argument("target", help="what to review: package.module:function")
+    made.add_argument(
         "--rotary",
         action="store_true",
         help="the target is rotate(x, positions), not encoder(seq_len,"
         " d_model)",
     )
-    add("--width", type=int, help="columns (64, or those of --config)")
-    add(
-        "--base",
-        type=float,
-        help="hold it to this base, such as 500000. A table is held to 10000"
-        " by default; a rotary function's base is only reported, unless you"
-        " give one",
+    made.add_argument(
+        "--json", action="store_true", help="print one JSON object"
     )
-    add(
-        "--max-len",
-        type=int,
-        help=f"rows of a table, {SHORT} or more ({LONGEST}; memory grows with"
-        " them: 1.4 GB at width 1024), or positions of a rotary function"
-        f" ({POSITIONS}, or those of --config)",
-    )
-    add(
-        "--tolerance",
-        type=float,
-        help=f"how far an entry may be off ({TOLERANCE:g} in a table;"
-        f" {ROTARY_TOLERANCE:g} for a rotary function, beside what float32"
-        " loses)",
-    )
-    add("--json", action="store_true", help="print one JSON object")
-    add("--convention", help=f"of a table: {choices(CONVENTIONS)}")
-    add("--start", type=int, help="of a table: the position of its row 0 (0)")
-    add("--layout", help=f"of a rotary function: {choices(LAYOUTS)}")
-    add("--config", help="of a rotary function: a Hugging Face config.json")
-    add("--layers", help="which layers of --config, where sets differ")
+    for option, (kind, words) in OPTIONS.items():
+        made.add_argument(option, type=kind, help=words)
     return made
 
 
@@ -93,46 +94,33 @@ def as_typed(error: Exception) -> str:
     name, equals, rest = str(error).partition("=")
     if not equals or not name.isidentifier():
         return str(error)
-    options = {"d_model": "width"}
-    option = options.get(name, name).replace("_", "-")
+    option = name.replace("d_model", "width").replace("_", "-")
     return f"--{option} {rest}"
 
 
-def warn(rotary: bool, given: dict) -> None:
-    """Say beforehand what takes much memory, or minutes."""
+def run(function: object, rotary: bool, given: dict) -> Review:
+    """Review a function, and say beforehand what takes long."""
     width, length = WIDTH, POSITIONS if rotary else LONGEST
     if "config" in given:
-        config = read_config(
-            given["config"], given.get("layers", ""), given.get("width")
-        )
+        layers = given.get("layers", "")
+        config = read_config(given["config"], layers, given.get("width"))
         width, length = config.width, config.max_len or length
-    width = given.get("width", width)
-    length = given.get("max_len", length)
-    if width * length <= MUCH:
-        return
-    what = "positions" if rotary else "rows"
-    print(
-        f"{length} {what} of {width} columns: this may take a minute or more,"
-        " and 1.4 GB of memory; --max-len looks at fewer.",
-        file=sys.stderr,
-    )
-
-
-def run(function: object, rotary: bool, given: dict) -> Review:
-    """Review a function with the settings that were typed."""
-    width = given.pop("width", None)
-    if rotary:
-        return review_rotary(function, width, **given)
-    return review(function, WIDTH if width is None else width, **given)
+    width, length = given.get("width", width), given.get("max_len", length)
+    if width * length > MUCH:
+        words = (
+            f"{length} {'positions' if rotary else 'rows'} of {width} columns:"
+            " this may take a minute or more, and 1.4 GB of memory; --max-len"
+            " looks at fewer."
+        )
+        print(words, file=sys.stderr)
+    given.pop("width", None)
+    return (review_rotary if rotary else review)(function, width, **given)
 
 
 def main() -> int:
     """Review what the command line names, and say what was found."""
-    given = {
-        name: value
-        for name, value in vars(parser().parse_args()).items()
-        if value is not None
-    }
+    typed = vars(parser().parse_args())
+    given = {key: typed[key] for key in typed if typed[key] is not None}
     as_json, rotary = given.pop("json"), given.pop("rotary")
     for name in TABLES_ONLY if rotary else ROTARY_ONLY:
         if name in given:
@@ -144,14 +132,10 @@ def main() -> int:
         except (Exception, SystemExit) as error:  # whatever its module raises
             parser().exit(2, f"error: {error}\n")
         try:
-            warn(rotary, given)
             found = run(function, rotary, given)
         except (OSError, TypeError, ValueError) as error:  # of the settings
             parser().exit(2, f"error: {as_typed(error)}\n")
-    if as_json:
-        print(json.dumps(found.as_dict(), indent=2))
-    else:
-        print(found)
+    print(json.dumps(found.as_dict(), indent=2) if as_json else found)
     return found.as_dict()["exit_code"]
 
 

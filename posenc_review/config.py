@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .frequencies import BASE, geometric
-from .report import choices, plain
+from .report import plain
 from .settings import number, shown
 
 OLD_LEN = "original_max_position_embeddings"
@@ -44,20 +44,18 @@ class RotarySettings(NamedTuple):
 
     def __str__(self) -> str:
         """Say which angles the config asks for."""
-        said = [f"base {plain(self.base)}"]
-        if self.columns < self.width:
-            said.append(f"{self.columns} of {self.width} columns")
-        if self.scaling != "default":
-            said.append(self.scaling)
-        if self.factor != 1:
-            said.append(f"by {plain(self.factor)}")
-        if self.length != 1:
-            said.append(f"lengths by {plain(self.length)}")
         some = [plain(each, 4) for each in self.frequencies]
-        if len(some) > 4:
-            some[3:-1] = ["..."]
-        said.append(f"radians per position {', '.join(some)}")
-        return ", ".join(said)
+        some[3:-1] = ["..."] * (len(some) > 4)
+        part, is_scaled = self.columns < self.width, self.scaling != "default"
+        said = [
+            (True, f"base {plain(self.base)}"),
+            (part, f"{self.columns} of {self.width} columns"),
+            (is_scaled, self.scaling),
+            (self.factor != 1, f"by {plain(self.factor)}"),
+            (self.length != 1, f"lengths by {plain(self.length)}"),
+            (True, f"radians per position {', '.join(some)}"),
+        ]
+        return ", ".join(words for is_so, words in said if is_so)
 
     @property
     def layout(self) -> str:
@@ -93,9 +91,10 @@ def read_config(
     if not isinstance(config, str | Path):
         return of_config(config, layers, width)
     try:
-        # Whole numbers of thousands of digits are of no use, either.
+        text = Path(config).read_text(encoding="utf-8")
+        # A whole number of 400 digits is no float: here it is infinity.
         read = json.loads(
-            Path(config).read_text(encoding="utf-8"), parse_int=whole
+            text, parse_int=lambda x: int(x) if len(x) < 300 else math.inf
         )
         return of_config(read, layers, width)
     except json.JSONDecodeError as error:
@@ -104,11 +103,6 @@ def read_config(
         raise ValueError(f"{config}: no text in UTF-8") from None
     except ValueError as error:
         raise ValueError(f"{config}: {error}") from None
-
-
-def whole(digits: str) -> int | float:
-    """Read a whole number of JSON; a very long one is infinity."""
-    return int(digits) if len(digits) < 300 else math.inf
 
 
 def of_config(
@@ -154,27 +148,22 @@ def of_settings(
     settings = dict(settings)
     if scaling in ("llama3", "yarn"):
         if settings.get(OLD_LEN) is None:
-            if max_len is None:
-                raise ValueError(f"{OLD_LEN} is missing")
-            settings[OLD_LEN] = max_len
+            settings[OLD_LEN] = max_len  # or else it is missing
         if scaling == "yarn" and settings.get("factor") is None and max_len:
             settings["factor"] = max_len / positive(settings, OLD_LEN)
     steps = width / 2 if scaling == "proportional" else pairs
     usual = geometric(base, pairs, steps)
-    frequencies, length = SCALINGS[scaling](usual, base, settings)
-    factor = 1.0
-    if scaling != "default":
-        factor = positive(settings, "factor", 1.0)
+    is_scaled = scaling != "default"
     return RotarySettings(
         width,
-        2 * pairs,
-        base,
-        scaling,
-        factor,
-        frequencies,
-        length,
-        max_len,
-        settings,
+        columns=2 * pairs,
+        base=base,
+        scaling=scaling,
+        factor=positive(settings, "factor", 1.0) if is_scaled else 1.0,
+        frequencies=SCALINGS[scaling](usual, base, settings),
+        length=yarn_length(settings) if scaling == "yarn" else 1.0,
+        max_len=max_len,
+        given=settings,
     )
 
 
@@ -236,18 +225,16 @@ def table_of(config: dict, name: str) -> dict:
 
 def chosen_set(sets: dict[str, dict], layers: str) -> dict:
     """Return the set of some layers, or the only one."""
-    if layers in sets:
-        return dict(sets[layers])
+    names = "; ".join(sets)
     if layers and list(sets) == [""]:
         raise ValueError(f"layers={layers!r}: the config has only one set")
-    if layers:
-        raise ValueError(f"layers={layers!r}: give one of {choices(sets)}")
-    if len(sets) == 1:
-        (only,) = sets.values()
-        return dict(only)
-    raise ValueError(
-        f"the config has several sets: give layers, of {choices(sets)}"
-    )
+    if layers and layers not in sets:
+        raise ValueError(f"layers={layers!r}: give one of {names}")
+    if not layers and len(sets) > 1:
+        raise ValueError(
+            f"the config has several sets: give layers, of {names}"
+        )
+    return dict(sets[layers] if layers else next(iter(sets.values())))
 
 
 def head_width(config: dict) -> int:
@@ -255,16 +242,12 @@ def head_width(config: dict) -> int:
     for name in ("qk_rope_head_dim", "head_dim"):
         if config.get(name) is not None:
             return integer(config, name)
-    sizes = []
-    for names in (
-        ("hidden_size", "n_embd"),
-        ("num_attention_heads", "n_head"),
-    ):
-        given = [name for name in names if config.get(name) is not None]
-        if not given:
-            raise ValueError("the config gives no head_dim: give a width")
-        sizes.append(integer(config, given[0]))
-    return sizes[0] // sizes[1]
+    hidden = "n_embd" if config.get("hidden_size") is None else "hidden_size"
+    heads = "num_attention_heads"
+    heads = "n_head" if config.get(heads) is None else heads
+    if config.get(hidden) is None or config.get(heads) is None:
+        raise ValueError("the config gives no head_dim: give a width")
+    return integer(config, hidden) // integer(config, heads)
 
 
 def turning_pairs(config: dict, settings: dict, width: int) -> int:
@@ -279,12 +262,7 @@ def turning_pairs(config: dict, settings: dict, width: int) -> int:
     return columns // 2
 
 
-def linear(usual, base, settings) -> tuple[np.ndarray, float]:
-    """Divide all frequencies."""
-    return usual / positive(settings, "factor"), 1.0
-
-
-def llama3(usual, base, settings) -> tuple[np.ndarray, float]:
+def llama3(usual: np.ndarray, base: float, settings: dict) -> np.ndarray:
     """Divide the frequencies of slow pairs, and some of those between."""
     slow = positive(settings, "low_freq_factor")
     fast = positive(settings, "high_freq_factor")
@@ -293,13 +271,12 @@ def llama3(usual, base, settings) -> tuple[np.ndarray, float]:
         kept = (turns > fast).astype(float)
     else:
         kept = np.clip((turns - slow) / (fast - slow), 0, 1)
-    return usual * (kept + (1 - kept) / positive(settings, "factor")), 1.0
+    return usual * (kept + (1 - kept) / positive(settings, "factor"))
 
 
-def yarn(usual, base, settings) -> tuple[np.ndarray, float]:
-    """Divide as llama3 does, but along the pairs' numbers; and stretch."""
-    factor, old_len = positive(settings, "factor"), positive(settings, OLD_LEN)
-    pairs = len(usual)
+def yarn(usual: np.ndarray, base: float, settings: dict) -> np.ndarray:
+    """Divide as llama3 does, but along the pairs' numbers."""
+    pairs, old_len = len(usual), positive(settings, OLD_LEN)
 
     def pair_of(turns: float) -> float:
         """Return the pair that makes so many turns in the old length."""
@@ -313,12 +290,12 @@ def yarn(usual, base, settings) -> tuple[np.ndarray, float]:
     if low == high:  # a step; not a division by 0
         high += 0.001
     kept = 1 - np.clip((np.arange(pairs) - low) / (high - low), 0, 1)
-    length = yarn_length(factor, settings)
-    return usual * (kept + (1 - kept) / factor), length
+    return usual * (kept + (1 - kept) / positive(settings, "factor"))
 
 
-def yarn_length(factor: float, settings: dict) -> float:
-    """Return YaRN's attention factor."""
+def yarn_length(settings: dict) -> float:
+    """Return YaRN's attention factor, by which vectors are stretched."""
+    factor = positive(settings, "factor")
 
     def stretch(weight: float) -> float:
         return 0.1 * weight * math.log(factor) + 1 if factor > 1 else 1.0
@@ -331,12 +308,15 @@ def yarn_length(factor: float, settings: dict) -> float:
     return stretch(1)
 
 
-SCALINGS: dict[str, Callable] = {
-    "default": lambda usual, base, settings: (usual, 1.0),
-    "linear": linear,
+# What becomes of the usual frequencies, by a base and other settings.
+SCALINGS: dict[str, Callable[[np.ndarray, float, dict], np.ndarray]] = {
+    "default": lambda usual, base, settings: usual,
+    "linear": lambda usual, base, settings: (
+        usual / positive(settings, "factor")
+    ),
     "llama3": llama3,
     "yarn": yarn,
-    "proportional": lambda usual, base, settings: linear(
-        usual, base, {"factor": 1.0} | settings
+    "proportional": lambda usual, base, settings: (
+        usual / positive(settings, "factor", 1.0)
     ),
 }

@@ -54,7 +54,7 @@ class Formula(NamedTuple):
         return geometric(self.base, (self.d_model + 1) // 2, self.steps())
 
     def rows(self, numbers: object) -> np.ndarray:
-        """Return rows, `[rows, d_model]`, right to 1e-9 up to 131 072."""
+        """Return the rows of these numbers, `[rows, d_model]`."""
         positions = self.start + np.asarray(numbers)
         angles = np.multiply.outer(positions, self.frequencies())
         sines, cosines = self.columns()
@@ -64,10 +64,9 @@ class Formula(NamedTuple):
         return table
 
     def hands(self, table: np.ndarray) -> np.ndarray:
-        """Return cosine + 1j * sine of each whole pair, `[rows, pairs]`."""
-        sines, cosines = self.columns()
-        pairs = self.d_model // 2
-        return table[:, cosines[:pairs]] + 1j * table[:, sines[:pairs]]
+        """Return each cosine + 1j * its sine, `[rows, pairs]`."""
+        sines, cosines = (some[: self.d_model // 2] for some in self.columns())
+        return table[:, cosines] + 1j * table[:, sines]
 
 
 EVERY = [
@@ -81,10 +80,7 @@ CONVENTIONS = [str(each) for each in EVERY]
 
 def every_formula(d_model: int, base: float, start: float) -> list[Formula]:
     """Return the formula in each convention."""
-    return [
-        each._replace(d_model=d_model, base=base, start=start)
-        for each in EVERY
-    ]
+    return [Formula(d_model, base, start, *each[3:]) for each in EVERY]
 
 
 def fitting(
@@ -92,23 +88,20 @@ def fitting(
 ) -> list[Formula]:
     """Return those that a table follows, give or take."""
     rows = np.arange(len(table))
-    return [
-        each
-        for each in formulas
-        if np.all(np.abs(table - each.rows(rows)) <= slack)
-    ]
+    return [x for x in formulas if np.abs(table - x.rows(rows)).max() <= slack]
 
 
 def name_of(fit: list[Formula]) -> str:
     """Name conventions: one, or two; if more fit, the width tells none."""
     if not fit:
         return "unknown"
+    names = [str(each) for each in fit]
+    if len(fit) > 2:
+        first = all(each.cosine_first for each in fit)
+        names = ["any, cosine first" if first else "any"]
     base = fit[0].base
     other = "" if base == BASE else f", base {plain(base)}"
-    if len(fit) <= 2:
-        return " or ".join(f"{each}{other}" for each in fit)
-    first = ", cosine first" if all(x.cosine_first for x in fit) else ""
-    return f"any{first}{other}"
+    return " or ".join(name + other for name in names)
 
 
 def convention_of(matrix: object, tolerance: float = 1e-3) -> str:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .report import Finding, numbered, plain, roundest, runs
+from .report import Finding, numbered, plain, roundest
 from .rounding import FORMATS, STEP
 
 BASE = 10_000.0
@@ -48,8 +48,12 @@ SLIPS: dict[str, Callable[[float, int], float]] = {
     "d - 1 for d in the exponent": lambda b, d: b ** (d / (d - 1)),
     "d - 2 for d in the exponent": lambda b, d: b ** (d / (d - 2)),
     "log10 for the natural logarithm": lambda b, d: np.exp(np.log10(b)),
+} | {
+    f"NTK-aware scaling by {factor}": (
+        lambda b, d, factor=factor: b * factor ** (d / (d - 2))
+    )
+    for factor in (2, 4, 8, 16, 32)
 }
-NTK_FACTORS = (2, 4, 8, 16, 32)
 
 
 class Plan(NamedTuple):
@@ -65,7 +69,7 @@ class Plan(NamedTuple):
 
 
 def geometric(base: float, pairs: int, steps: float = 0) -> np.ndarray:
-    """Return the usual frequency of each pair; `1 / base` for pair `steps`."""
+    """Return the usual frequencies; pair `steps` would have 1 / base."""
     return float(base) ** (-np.arange(pairs) / (steps or pairs))
 
 
@@ -89,22 +93,29 @@ def plan_of(
         likely: Plans to try before all others.
         bases: That are likely.
     """
-    near, loose = 4 * precision, max(10 * precision, 1e-4)
-    if np.sum(measured > STILL) < 2:
-        return alone(measured, near)
+    pairs, near = len(measured), 4 * precision
+    if np.sum(measured > STILL) < 2:  # a pair alone has no base
+        plan = Plan(np.where(measured > STILL, 1.0, 0.0))
+        if not measured.any() or follows(measured, plan.frequencies, 1e-5):
+            return plan
+        return next(slowed(plan, measured, near))
     usual = [
-        Plan(geometric(base, len(measured), count), base, exponents)
+        Plan(geometric(base, pairs, count), base, exponents)
         for base in bases
         for exponents, count in enumerate(steps)
     ]
     fitted = fitted_plans(measured, steps, precision)
     for plans in ([*likely, *usual], *([plan] for plan in fitted)):
         right = [plan for plan in plans if not plan.findings]
-        changed = [each for plan in right for each in changes_of(plan)]
-        divided = [
-            each for plan in right for each in slowed(plan, measured, near)
-        ]
-        for group in (plans, changed, divided):
+        for group in (
+            plans,
+            [other for plan in right for other in changed(plan)],
+            [
+                other
+                for plan in right
+                for other in slowed(plan, measured, near)
+            ],
+        ):
             for fits in (follows, follows_rounded):
                 for plan in group:
                     if fits(measured, plan.frequencies, near):
@@ -112,18 +123,22 @@ def plan_of(
     likely = [plan for plan in likely if not plan.findings]
     right = [*likely, *usual, *fitted]
     by_base = [*reversed([*likely, *usual]), *fitted]  # large bases first
-    if is_rounded(measured, near):
+    some = measured[measured > STILL]
+    if len(some) > 3 and follows_rounded(some, some, near):
+        words = "The frequencies are numbers of 16 bits: they are rounded."
         return (
-            first_by_parts(measured, by_base, STEP["bfloat16"], 0.7)
+            by_parts(measured, by_base, STEP["bfloat16"], 0.7)
             or by_and_large(measured, right)
-            or no_base(measured, "are numbers of 16 bits: they are rounded")
+            or Plan(measured, findings=(Finding("precision", words),))
         )
+    words = "The frequencies follow no single base, nor parts of one."
+    loose = max(10 * precision, 1e-4)
     return (
-        first_by_parts(measured, by_base, loose, 0.7)
+        by_parts(measured, by_base, loose, 0.7)
         or odd_pairs(measured, right, loose)
         or by_and_large(measured, right)
-        or first_by_parts(measured, usual, loose, 1)
-        or no_base(measured, "follow no single base, nor parts of one")
+        or by_parts(measured, usual, loose, 1)
+        or Plan(measured, findings=(Finding("frequencies", words),))
     )
 
 
@@ -182,74 +197,49 @@ def follows_rounded(
     )
 
 
-def is_rounded(measured: np.ndarray, near: float) -> bool:
-    """Tell whether all frequencies are numbers of a shorter format."""
-    some = measured[measured > STILL]
-    return len(some) > 3 and follows_rounded(some, some, near)
-
-
-def alone(measured: np.ndarray, near: float) -> Plan:
-    """Describe one pair that turns, or none: it has no base."""
-    plan = Plan(np.where(measured > STILL, 1.0, 0.0))
-    if not measured.any() or follows(measured, plan.frequencies, 1e-5):
-        return plan
-    return slowed(plan, measured, near)[0]
-
-
-def slowed(plan: Plan, measured: np.ndarray, near: float) -> list[Plan]:
-    """Return a plan with all frequencies divided by a factor, if there is one.
-
-    Of frequencies that are rounded, the factor is known less well.
-    """
-    turning = (measured > STILL) & (plan.frequencies > STILL)
-    ratio = np.median(plan.frequencies[turning] / measured[turning])
-    plans = []
-    for spread in (max(1e-5, near), STEP["bfloat16"]):
-        factor = roundest(float(ratio), spread)
-        if abs(factor - 1) <= spread:
-            continue
-        findings = ()
-        if factor < 1:
-            turn = plain(1 / factor)
-            words = f"Pair 0 turns by {turn} per position, not by 1."
-            findings = (Finding("frequencies", words, pair=0),)
-        divided = plan._replace(
-            frequencies=plan.frequencies / factor,
-            divided_by=factor,
-            findings=findings,
-        )
-        plans.append(divided)
-    return plans
-
-
-def changes_of(plan: Plan) -> Iterator[Plan]:
+def changed(plan: Plan) -> Iterator[Plan]:
     """Yield a plan with each of the `CHANGES`."""
-    if len(plan.frequencies) < 2:
-        return
-    for words, change in CHANGES.items():
+    for words, change in CHANGES.items() if len(plan.frequencies) > 1 else ():
         frequencies = change(plan.frequencies)
-        one = np.ptp(frequencies) == 0
         yield plan._replace(
             frequencies=frequencies,
-            base=np.nan if one else plan.base,
+            base=plan.base if np.ptp(frequencies) else np.nan,
             findings=(Finding("frequencies", words),),
         )
 
 
-def first_by_parts(
+def slowed(plan: Plan, measured: np.ndarray, near: float) -> Iterator[Plan]:
+    """Yield a plan with all frequencies divided by a factor, if there is one.
+
+    Of frequencies that are rounded, the factor is known less well.
+    """
+    turning = (measured > STILL) & (plan.frequencies > STILL)
+    ratio = float(np.median(plan.frequencies[turning] / measured[turning]))
+    for spread in (max(1e-5, near), STEP["bfloat16"]):
+        factor = roundest(ratio, spread)
+        turn = plain(1 / factor)
+        words = f"Pair 0 turns by {turn} per position, not by 1."
+        finding = Finding("frequencies", words, pair=0)
+        if abs(factor - 1) > spread:
+            yield plan._replace(
+                frequencies=plan.frequencies / factor,
+                divided_by=factor,
+                findings=(finding,) if factor < 1 else (),
+            )
+
+
+def by_parts(
     measured: np.ndarray, plans: list[Plan], near: float, most: float
 ) -> Plan | None:
     """Return the first plan that the fast pairs follow.
 
     Fast pairs follow a base, slow ones are divided by a factor, and those
     between by less. Where it is the other way round, that is a finding.
-    The share of pairs that lie between is at most `most`.
     """
     index = np.flatnonzero(measured > STILL)
     for plan in plans:
         ratios = plan.frequencies[index] / measured[index]
-        steps = np.diff(ratios)
-        slack = near * ratios.max()
+        steps, slack = np.diff(ratios), near * ratios.max()
         fast = np.abs(ratios / ratios[0] - 1) <= near
         slow = np.abs(ratios / ratios[-1] - 1) <= near
         between = ~fast & ~slow
@@ -257,18 +247,17 @@ def first_by_parts(
             continue
         if abs(ratios[0] - 1) <= near and steps.min() >= -slack:
             factor = roundest(ratios[-1], near)
-            base = plain(plan.base)
-            said = [f"{numbered('pair', index[fast])} as base {base} has them"]
-            if between.any():
-                said.append(f"{runs(index[between])} between")
-            said.append(f"{runs(index[slow])} divided by {plain(factor)}")
+            parts = (
+                f"{numbered('pair', index[fast])} as base {plain(plan.base)}"
+                f" has them, {numbered('pair', index[slow])} divided by"
+                f" {plain(factor)}"
+            )
             due = measured.copy()
             due[index[fast]] = plan.frequencies[index[fast]]
             due[index[slow]] = plan.frequencies[index[slow]] / factor
             rounded = near >= STEP["bfloat16"]
             exact = off_by(measured, due) <= 8 * STEP["float32"]
             frequencies = np.where(exact | rounded, due, measured)
-            parts = ", ".join(said)
             return plan._replace(frequencies=frequencies, parts=parts)
         ends = fast.sum() > 1 and slow.sum() > 1
         if ends and abs(ratios[-1] - 1) <= near and steps.max() <= slack:
@@ -291,57 +280,42 @@ def odd_pairs(
         return turning & (off_by(measured, plan.frequencies) > near)
 
     plan = min(plans, key=lambda each: misses(each).sum())
-    odd = np.flatnonzero(misses(plan))
+    due, odd = plan.frequencies, np.flatnonzero(misses(plan))
     if len(odd) > 0.5 * turning.sum():
         return None
     findings, named = [], set()
     for pair in odd.tolist():
-        if pair in named:
-            continue
-        other = int(np.abs(np.log(plan.frequencies / measured[pair])).argmin())
-        exchanged = np.array([pair, other])
-        due = plan.frequencies[exchanged[::-1]]
+        other = int(np.abs(np.log(due / measured[pair])).argmin())
+        both = np.array([pair, other])
         words = (
             f"Pair {pair} turns by {plain(measured[pair], 4)} per position"
-            f" instead of {plain(plan.frequencies[pair], 4)}."
+            f" instead of {plain(due[pair], 4)}."
         )
-        if other in odd and follows(measured[exchanged], due, near):
-            named.add(other)
+        if other in odd and follows(measured[both], due[both[::-1]], near):
             words = f"Pairs {pair} and {other} are exchanged."
-        findings.append(Finding("pair", words, pair=pair))
-    frequencies = plan.frequencies.copy()
-    frequencies[odd] = measured[odd]
+            named.add(other)
+        if pair not in named:
+            findings.append(Finding("pair", words, pair=pair))
+    frequencies = np.where(misses(plan), measured, due)
     return plan._replace(frequencies=frequencies, findings=tuple(findings))
 
 
 def by_and_large(measured: np.ndarray, plans: list[Plan]) -> Plan | None:
-    """Return a plan missed by less than a hundredth; `explain` says how."""
+    """Return the plan that frequencies miss by less than a hundredth."""
     for plan in plans:
         if follows(measured, plan.frequencies, 0.01):
-            return plan
+            return plan  # the engine says by how much they miss it
     return None
-
-
-def no_base(measured: np.ndarray, words: str) -> Plan:
-    """Say that frequencies follow no base."""
-    name = "precision" if "rounded" in words else "frequencies"
-    finding = Finding(name, f"The frequencies {words}.")
-    return Plan(measured, findings=(finding,))
 
 
 def suggestion(
     base: float, columns: int, meant: tuple[float, ...] = USUAL_BASES
 ) -> str:
-    """Say what slip makes an unusual base of one of those meant, if any."""
+    """Say what an unusual base looks like, or nothing."""
     if base in meant or np.isnan(base) or columns < 4:
         return ""
-    slips = dict(SLIPS)
-    for factor in NTK_FACTORS:
-        slips[f"NTK-aware scaling by {factor}"] = lambda b, d, factor=factor: (
-            b * factor ** (d / (d - 2))
-        )
     for right in meant:
-        for cause, slip in slips.items():
+        for cause, slip in SLIPS.items():
             if abs(base / slip(right, columns) - 1) <= 2e-5:
                 return f"{cause} (of base {plain(right)})"
     return ""

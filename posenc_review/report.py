@@ -16,11 +16,6 @@ class Finding(NamedTuple):
     pair: int | None = None
     column: int | None = None
 
-    def as_dict(self) -> dict:
-        """Return the name, the words, and those places that are known."""
-        fields = self._asdict()
-        return {key: fields[key] for key in fields if fields[key] is not None}
-
 
 @dataclass(frozen=True)
 class Review:
@@ -50,14 +45,16 @@ class Review:
         count = f"Findings: {len(self.findings)}."
         lines.append(f"{count} Convention: {self.convention}{held_to}.")
         lines += [f"Note: {note}" for note in self.notes]
-        if self.looked_at:
-            lines.append(self.looked_at)
-        return "\n".join(lines)
+        return "\n".join([*lines, self.looked_at]).strip()
 
     def as_dict(self) -> dict:
-        """Return what JSON can hold."""
+        """Return what JSON can hold; of places, those that are known."""
+        details = [
+            {k: v for k, v in each._asdict().items() if v is not None}
+            for each in self.details
+        ]
         return {
-            "findings": [each.as_dict() for each in self.details],
+            "findings": details,
             "convention": self.convention,
             **self.fields,
             "notes": list(self.notes),
@@ -66,23 +63,18 @@ class Review:
 
 
 def plain(number: float, digits: int = 6) -> str:
-    """Write a number as people do, in so many digits: 500000, 0.25, 1.139."""
+    """Write a number as people do: 500000, 0.25, 1.139."""
     rounded = float(f"{number:.{digits}g}")
     return np.format_float_positional(rounded, trim="-")
 
 
 def roundest(number: float, spread: float) -> float:
-    """Return a number of at most four digits within a spread, or the same."""
+    """Return a number of at most four digits near another, or that other."""
     for digits in range(4):
         short = float(f"{number:.{digits}e}")
         if abs(short - number) <= spread * abs(number):
             return short
     return float(number)
-
-
-def choices(names: Iterable[str]) -> str:
-    """Write what one may choose from; names may hold commas."""
-    return "; ".join(names)
 
 
 def runs(numbers: Iterable[int], most: int = 6) -> str:
@@ -106,8 +98,5 @@ def first_where(is_wrong: Callable[[int], bool], good: int, bad: int) -> int:
     """Return the first wrong position, by halving the gap between two."""
     while bad - good > 1:
         middle = (good + bad) // 2
-        if is_wrong(middle):
-            bad = middle
-        else:
-            good = middle
+        good, bad = (good, middle) if is_wrong(middle) else (middle, bad)
     return bad

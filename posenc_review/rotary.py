@@ -1,32 +1,22 @@
 """Review a rotary function: `rotate(x, positions)`, step by step."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
-from .calls import (
-    FIRST,
-    NEAR,
-    NoAnswerError,
-    Rotation,
-    asked_again,
-    batches,
-    columns_alone,
-    first_matrices,
-    positions_read,
-)
+from .asking import FIRST, NEAR, NoAnswerError, Rotation, positions_read
+from .asking import turned as by_matrices
 from .config import read_config
-from .explain import Evidence, Look, explain
-from .frequencies import Plan, suggestion
+from .frequencies import STILL, USUAL_BASES, Plan, plan_of, suggestion
 from .held import Asked, plans_of
-from .hypothesis import Hypothesis
+from .hypothesis import Evidence, Hypothesis, Look, Measured, explain, measure
 from .pairs import LAYOUTS, Pairs, hands_of, pairs_of
-from .report import Finding, Review, choices, plain
+from .report import Finding, Review, numbered, plain
 from .rounding import STEP, format_of
 from .settings import check_base, check_integer, check_tolerance
 from .sweep import Sweep
-from .turning import odd_ones, turning_of, uneven_pairs
 
 WIDTH = 64
 WIDEST = 1024  # columns: 1 GB of memory
@@ -85,22 +75,16 @@ def review_rotary(
     check_integer("width", width, 2, WIDEST)
     check_integer("max_len", max_len, NEAR, FARTHEST)
     if layout not in ("", *LAYOUTS):
-        raise ValueError(f"{layout=}: give one of {choices(LAYOUTS)}")
+        raise ValueError(f"{layout=}: give one of {'; '.join(LAYOUTS)}")
     if base is not None:
         check_base(base)
     check_tolerance(tolerance)
-
     asked = Asked(base, layout, settings, plans, max_len, tolerance)
-    looked = Looking(Rotation(rotate, width), asked)
-    looked.take_steps()
-    return Review(
-        tuple(looked.findings),
-        looked.convention(),
-        looked.what_was_asked(),
-        notes=tuple(looked.notes()),
-        asked=str(settings) if settings else "",
-        fields=looked.fields(),
-    )
+    return Looking(Rotation(rotate, width), asked).review()
+
+
+class HiddenError(Exception):
+    """What was found hides the rest, so that there is no more to look at."""
 
 
 class Looking:
@@ -111,140 +95,181 @@ class Looking:
         self.rotation, self.asked = rotation, asked
         self.findings: list[Finding] = []
         self.pairs: Pairs | None = None
-        self.plan: Plan | None = None
+        self.plan = Plan(np.zeros(0))
         self.clockwise = False
         self.length = 1.0  # by which vectors are stretched, as a config asks
         self.positions = 0  # how many were looked at, from 0 on
         self.digits = ""
 
-    def take_steps(self) -> None:
-        """Look, until something is wrong that hides the rest."""
+    def review(self) -> Review:
+        """Look, and return what was seen."""
         try:
-            self.first_calls()
-            if self.findings:
-                return
-            misread = self.other_calls()
-            if self.findings:
-                return
-            self.findings += batches(self.rotation)
-            misread += positions_read(
-                self.rotation, self.matrices, self.slack, self.asked.max_len
-            )
-            self.findings += misread
-            model = self.first_positions()
-            if model is not None:
-                self.every_position(model, bool(misread))
-            self.few_digits()
-            for name in sorted(self.rotation.changed):
-                words = f"{name} is changed in place."
-                self.findings.append(Finding("input", words))
-            if not any(each.name == "state" for each in self.findings):
-                self.findings += self.asked_last()
+            self.ask()
+            self.look()
         except NoAnswerError as trouble:
             words = f"It answers some calls and fails in others: {trouble}."
             self.findings[:] = [Finding("result", words)]
             self.pairs = None
+        except HiddenError:
+            pass
+        config = self.asked.config
+        return Review(
+            tuple(self.findings),
+            self.convention(),
+            self.looked_at(),
+            notes=tuple(self.notes()),
+            asked=str(config) if config else "",
+            fields=self.fields(),
+        )
 
-    def first_calls(self) -> None:
-        """Ask for positions 0 to 3, twice."""
+    def stop_if(self, findings: list[Finding]) -> None:
+        """Keep findings, and if there are any, look no farther."""
+        self.findings += findings
+        if findings:
+            raise HiddenError
+
+    def ask(self) -> None:
+        """Ask in calls of many shapes, and how positions mix the columns."""
+        rotation = self.rotation
         try:
-            _, self.first = self.rotation.random(FIRST)
+            _, self.first = rotation.random(FIRST)
         except NoAnswerError as trouble:
             words = f"Asked for positions 0 to 3, it fails: {trouble}."
-            if self.rotation.width % 2:
-                words += " Columns turn in pairs, and the width is odd."
-            else:
-                words += " If it makes a table, leave out --rotary."
-            self.findings.append(Finding("result", words))
-            return
-        self.findings += asked_again(self.rotation, self.first, "twice")
-
-    def asked_last(self) -> list[Finding]:
-        """Ask for the first positions once more."""
-        return asked_again(self.rotation, self.first, "after all others")
-
-    def other_calls(self) -> list[Finding]:
-        """Ask how the first positions mix columns; return what fails."""
-        self.matrices, failed = first_matrices(self.rotation)
-        self.findings += self.asked_last()
+            hint = "If it makes a table, leave out --rotary."
+            if rotation.width % 2:
+                hint = "Columns turn in pairs, and the width is odd."
+            self.stop_if([Finding("result", f"{words} {hint}")])
+        self.stop_if(rotation.asked_again(self.first, "twice"))
+        self.matrices, self.misread = rotation.matrices()
+        self.stop_if(rotation.asked_again(self.first, "after all others"))
         self.format = format_of(self.matrices[:4])
         self.precision = max(2e-6, 2 * STEP.get(self.format, 0))
-        self.slack = 2e-4 + 4 * self.precision
-        if not self.findings:
-            self.findings += columns_alone(
-                self.rotation, self.matrices, self.slack
+        slack = 2e-4 + 4 * self.precision
+        x, made = rotation.random(FIRST)
+        if np.any(np.abs(made - by_matrices(x, FIRST, self.matrices)) > slack):
+            words = (
+                "x is not only turned: random numbers give another result than"
+                " their columns one by one."
             )
-        return failed
+            self.stop_if([Finding("linear", words)])
+        self.findings += rotation.batches()
+        self.misread += positions_read(
+            rotation, self.matrices, slack, self.asked.max_len
+        )
+        self.findings += self.misread
 
-    def first_positions(self) -> Hypothesis | None:
-        """Return where hands should be, by the first, if that can be told."""
-        matrices = self.matrices
+    def look(self) -> None:
+        """Make out pairs and what they turn by, and look at each position."""
+        with suppress(HiddenError):
+            self.every_position(self.first_positions())
+        if self.format in ("bfloat16", "float16"):
+            self.digits = f"Results in {self.format}"
+            off = STEP[self.format] / 2
+            words = (
+                "Sines and cosines, or the result, are rounded to"
+                f" {self.format}: by up to {plain(off, 2)}."
+            )
+            if off > self.asked.tolerance:
+                self.findings.append(Finding("precision", words))
+        for name in sorted(self.rotation.changed):
+            words = f"{name} is changed in place."
+            self.findings.append(Finding("input", words))
+        if not any(each.name == "state" for each in self.findings):
+            again = self.rotation.asked_again(self.first, "after all others")
+            self.findings += again
+
+    def first_positions(self) -> Hypothesis:
+        """Return where hands should be, by what the first positions show."""
+        matrices, asked = self.matrices, self.asked
         self.positions = len(matrices)
         fine = np.isfinite(matrices).all(axis=(1, 2))
         fine &= matrices.any(axis=(1, 2))
-        first_is_fine, fine[0] = fine[0], True
-        count = int(np.append(fine, False).argmin())
+        if not fine[0]:  # position 0 is looked at with the others
+            matrices = matrices.copy()
+            matrices[0] = np.eye(len(matrices[0]))
+        count = int(np.append(fine[1:], False).argmin()) + 1
         if count < 3:
             words = f"From position {count} on it gives NaN, infinity or zero."
             if count == len(matrices):
                 words = f"Only {count} positions can be asked for."
-            self.findings.append(Finding("far positions", words, count))
-            return None
-        matrices = matrices[:count]
-        if not first_is_fine:
-            still = np.eye(len(matrices[0]))[None]
-            matrices = np.concatenate([still, matrices[1:]])
-        self.pairs, wrong = pairs_of(matrices)
+            self.stop_if([Finding("far positions", words, count)])
+        self.pairs, wrong = pairs_of(matrices[:count])
         self.findings += wrong
         if self.pairs is None:
-            return None
-        uneven = uneven_pairs(hands_of(matrices, self.pairs))
-        self.findings += uneven
-        if uneven:
-            return None
-        asked = self.asked
-        turning = turning_of(matrices, self.pairs, asked, self.precision)
-        self.pairs, self.plan = turning.pairs, turning.plan
+            raise HiddenError
+        hands = hands_of(matrices[:count], self.pairs)
+        was = measure(hands)
+        uneven = np.flatnonzero(~was.even.any(axis=1))
+        if len(uneven):
+            pair = int(uneven[0])
+            angles = np.unwrap(np.angle(hands[:4, pair, 0]))
+            steps = ", ".join(plain(step, 3) for step in np.diff(angles))
+            words = (
+                "Scores do not depend on the offset alone: from position 0 to"
+                f" 3, pair {pair} turns by {steps}."
+            )
+            self.stop_if([Finding("offsets", words, 0, pair)])
+        signed, layout = frequencies_seen(self.pairs, was, self.precision)
+        self.plan = plan = self.plan_for(np.abs(signed))
+        if self.pairs.still[-1] and not self.is_usual:  # the end of a part
+            self.pairs = self.pairs.but_last()
+            was, signed = measure(hands[:, :-1]), signed[:-1]
+            self.plan = plan = self.plan_for(np.abs(signed))
+        seen = plan.frequencies < np.pi  # else signs are not: half a turn
+        signs = np.sign(signed) * seen
+        usual = np.sign(signs.sum()) or next(iter(signs[signs != 0]), 1.0)
+        self.findings += odd_ones(self.pairs, plan, signs == -usual)
+        self.findings += layout
+        self.findings += asked.findings(self.pairs, plan)
         self.length = asked.length
-        self.findings += odd_ones(turning)
-        self.findings += turning.laid_out
-        self.findings += asked.findings(self.pairs, self.plan)
-        return turning.model(asked, self.precision)
+        turns = plan.frequencies * np.where(signs == -usual, -usual, usual)
+        turns = np.where(self.pairs.still & seen, 0, turns)[:, None]
+        loose = self.precision > 1e-4 and not self.is_usual
+        return Hypothesis(
+            was.frequencies if layout else turns,
+            asked.tolerance + self.precision,
+            length=asked.length,
+            doubt=self.precision if loose else 0.0,
+        )
 
-    def every_position(self, model: Hypothesis, misread: bool) -> None:
+    def plan_for(self, measured: np.ndarray) -> Plan:
+        """Return what the frequencies of pairs follow."""
+        steps, asked = [float(len(measured))], self.asked
+        if 2 * len(measured) < self.pairs.width:  # a part: its exponents may
+            steps.append(self.pairs.width / 2)  # count the whole head
+        likely, bases = asked.plans, USUAL_BASES
+        if likely and len(likely[0].frequencies) != len(measured):
+            likely = ()
+        if asked.base is not None and asked.base not in bases:
+            bases = (float(asked.base), *bases)
+        return plan_of(measured, tuple(steps), self.precision, likely, bases)
+
+    @property
+    def is_usual(self) -> bool:
+        """Tell whether frequencies are known exactly, by a usual base."""
+        return self.plan.base in USUAL_BASES and not self.plan.parts
+
+    def every_position(self, model: Hypothesis) -> None:
         """Look at every position, and explain those that are wrong.
 
         Where positions are misread, only the first can be looked at.
         """
         hands = hands_of(self.matrices, self.pairs)
-        if misread:
-            evidence = Evidence(hands)
-            model, look = explain(model, evidence.look(model), evidence)
-            self.conclude(model, look, evidence)
-            return
-        kept = np.diagonal(self.matrices[1][np.argsort(self.pairs.order)])
-        sweep = Sweep(
-            self.rotation, self.pairs, hands, kept, self.asked.max_len
-        )
-        look = sweep.look(model, to_first=True)
-        if look.wrong.any():
-            changed = self.asked_last() or sweep.by_the_call(model, look)
+        evidence = Evidence(hands)
+        if not self.misread:
+            kept = np.diagonal(self.matrices[1][np.argsort(self.pairs.order)])
+            end = self.asked.max_len
+            evidence = Sweep(self.rotation, self.pairs, hands, kept, end)
+        look = evidence.look(model)
+        if look.wrong.any() and not self.misread:
+            again = self.rotation.asked_again(self.first, "after all others")
+            changed = again or evidence.by_the_call(model, look)
             if changed:
                 self.positions = len(look.wrong)
-                self.findings += self.plan.findings
-                self.findings += changed + sweep.findings
+                self.findings += [*self.plan.findings, *changed]
+                self.findings += evidence.findings
                 return
-            right = model
-            model, look = explain(right, look, sweep)
-            if look.wrong.any() and len(look.wrong) <= sweep.end:
-                model, look = explain(right, sweep.look(right), sweep)
-        self.conclude(model, look, sweep)
-        self.findings += sweep.findings
-
-    def conclude(
-        self, model: Hypothesis, look: Look, evidence: Evidence
-    ) -> None:
-        """Say what is wrong, by the simplest hypothesis for all positions."""
+        model, look = explain(model, look, evidence)
         uneven = look.wrong[:NEAR].any()  # pairs have no frequencies, then
         for each in self.plan.findings:
             if each.name != "pair" or not uneven:
@@ -257,102 +282,67 @@ class Looking:
         self.clockwise = bool(np.sign(model.frequencies).sum() < 0)
         self.positions = len(look.wrong)
         self.digits = digits(model, look)
-
-    def few_digits(self) -> None:
-        """Say that results, or sines and cosines, are rounded to 16 bits."""
-        if self.format not in ("bfloat16", "float16"):
-            return
-        self.digits = f"Results in {self.format}"
-        off = STEP[self.format] / 2
-        if off > self.asked.tolerance:
-            words = (
-                f"Sines and cosines, or the result, are rounded to"
-                f" {self.format}: by up to {plain(off, 2)}."
-            )
-            self.findings.append(Finding("precision", words))
+        self.findings += evidence.findings
 
     def convention(self) -> str:
         """Name the convention."""
-        if self.pairs is None or self.plan is None:
-            return "unknown"
         pairs, plan = self.pairs, self.plan
-        said = [pairs.name]
-        if 0 < pairs.turning < pairs.width:
-            said.append(f"{pairs.turning} of {pairs.width} columns")
-            if pairs.columns.min():
-                said.append(f"from column {pairs.columns.min()}")
-        if plan.exponents:
-            said.append("exponents of the head")
-        if self.clockwise:
-            said.append("clockwise")
-        if np.isfinite(plan.base):
-            said.append(f"base {plain(plan.base, 5)}")
-        if plan.divided_by != 1:
-            said.append(f"linear by {plain(plan.divided_by)}")
-        if plan.parts:
-            said.append(f"by parts ({plan.parts})")
-        if plan.scaling:
-            said.append(plan.scaling)
-        if self.length != 1:
-            said.append(f"lengths by {plain(self.length, 5)}")
-        return ", ".join(said)
+        if pairs is None or not len(plan.frequencies):
+            return "unknown"
+        part = 0 < pairs.turning < pairs.width
+        start = part and pairs.columns.min()
+        said = [
+            (True, pairs.name),
+            (part, f"{pairs.turning} of {pairs.width} columns"),
+            (start, f"from column {start}"),
+            (plan.exponents, "exponents of the head"),
+            (self.clockwise, "clockwise"),
+            (np.isfinite(plan.base), f"base {plain(plan.base, 5)}"),
+            (plan.divided_by != 1, f"linear by {plain(plan.divided_by)}"),
+            (plan.parts, f"by parts ({plan.parts})"),
+            (plan.scaling, plan.scaling),
+            (self.length != 1, f"lengths by {plain(self.length, 5)}"),
+        ]
+        return ", ".join(words for is_so, words in said if is_so)
 
-    def what_was_asked(self) -> str:
+    def looked_at(self) -> str:
         """Say what was looked at, and nothing more."""
-        rotation = self.rotation
-        if not rotation.most_rows:
-            return ""
-        said = []
-        if self.positions:
-            said.append(f"positions 0 to {self.positions - 1}")
-        said.append(f"calls of up to {rotation.most_tokens} tokens")
-        said.append(f"batches of up to {rotation.most_rows} rows")
+        calls, rows = self.rotation.most_tokens, self.rotation.most_rows
+        to = f"positions 0 to {self.positions - 1}, " if self.positions else ""
         digits = f" {self.digits}." if self.digits else ""
-        return f"Looked at: {', '.join(said)}.{digits}"
+        words = f"calls of up to {calls} tokens, batches of up to {rows} rows."
+        return f"Looked at: {to}{words}{digits}" if rows else ""
 
-    def notes(self) -> list[str]:
+    def notes(self) -> Iterator[str]:
         """Say what is worth knowing, and is no finding."""
-        notes, asked = [], self.asked
-        if self.pairs is not None and self.plan is not None:
-            columns = self.pairs.columns.size
-            if self.plan.exponents:
-                columns = self.pairs.width
-            base = self.plan.base
+        asked, base = self.asked, self.plan.base
+        if self.pairs is not None:
+            whole = self.plan.exponents  # of the head count
+            columns = self.pairs.width if whole else self.pairs.columns.size
             cause = suggestion(base, columns)
             if cause:
-                notes.append(f"base {plain(base)} suggests {cause}.")
+                yield f"base {plain(base)} suggests {cause}."
             if asked.base is not None and np.isnan(base):
-                notes.append(
-                    "the base could not be seen, and is held to nothing."
-                )
+                yield "the base could not be seen, and is held to nothing."
         if asked.config is not None:
-            notes += asked.config.notes
-            if not asked.layout:
-                notes.append(
-                    "whether pairs are interleaved or half is held to nothing,"
-                    " since configs do not say it; --layout does."
-                )
-        return notes
+            yield from asked.config.notes
+        if asked.config is not None and not asked.layout:
+            yield (
+                "whether pairs are interleaved or half is held to nothing,"
+                " since configs do not say it; --layout does."
+            )
 
     def fields(self) -> dict:
         """Return what was seen, for programs."""
-        layout, columns, partners = "unknown", 0, []
-        if self.pairs is not None:
-            layout, columns = self.pairs.name, self.pairs.turning
-            partners = self.pairs.columns[~self.pairs.still].tolist()
-        base, divided_by = None, 1.0
-        if self.plan is not None:
-            divided_by = self.plan.divided_by
-            if np.isfinite(self.plan.base):
-                base = self.plan.base
+        pairs, base = self.pairs, self.plan.base
         config = self.asked.config
         return {
-            "layout": layout,
-            "partners": partners,
-            "columns": columns,
+            "layout": pairs.name if pairs else "unknown",
+            "partners": pairs.columns[~pairs.still].tolist() if pairs else [],
+            "columns": pairs.turning if pairs else 0,
             "width": self.rotation.width,
-            "base": base,
-            "divided_by": divided_by,
+            "base": base if np.isfinite(base) else None,
+            "divided_by": self.plan.divided_by,
             "clockwise": self.clockwise,
             "length": self.length,
             "positions": self.positions,
@@ -363,6 +353,65 @@ class Looking:
         }
 
 
+def frequencies_seen(
+    pairs: Pairs, was: Measured, precision: float
+) -> tuple[np.ndarray, list[Finding]]:
+    """Return the frequency of each pair, negative if clockwise.
+
+    Of two hands it is that of the one that turns more evenly; of two that
+    turn alike, the first, unless it stands still.
+
+    Returns:
+        And a finding, if angles are laid out otherwise than pairs.
+    """
+    turns = np.where(was.even, was.frequencies, 0)
+    first, second = turns.T
+    first_off, second_off = was.off.T
+    better = (first_off > precision / 10) & (second_off < first_off / 4)
+    signed = np.where(better | (np.abs(first) < STILL), second, first)
+    sizes = np.abs(turns)
+    apart = np.ptp(sizes, axis=1)
+    alike = np.all(apart <= precision * sizes.max(axis=1) + 1e-9)
+    if alike or not was.even.all():
+        return signed, []
+    by_column = turns.ravel()[np.argsort(pairs.columns.ravel())]
+    layouts = {
+        "half": by_column.reshape(2, -1).T,
+        "interleaved": by_column.reshape(-1, 2),
+    }
+    for name, angles in layouts.items():
+        slack = precision * np.abs(angles[:, 0]) + 1e-9
+        if np.all(np.ptp(angles, axis=1) <= slack):
+            place = int(apart.argmax())
+            one, other = pairs.columns[place].tolist()
+            words = (
+                f"The pairs are {pairs.layout}, the angles are laid out"
+                f" {name}: columns {one} and {other}, which are a pair, turn"
+                f" by {plain(sizes[place, 0], 4)} and"
+                f" {plain(sizes[place, 1], 4)}."
+            )
+            return angles[:, 0], [Finding("layout", words, column=one)]
+    return signed, []
+
+
+def odd_ones(
+    pairs: Pairs, plan: Plan, against: np.ndarray
+) -> Iterator[Finding]:
+    """Find pairs that stand still, or turn against the others."""
+    unsure = np.isnan(plan.base) and plan.findings  # of frequencies, so signs
+    some = np.flatnonzero(against)
+    if len(some) and not unsure:
+        words = f"Against the others turn: {numbered('pair', some)}."
+        yield Finding("pair", words, pair=int(some[0]))
+    if len(pairs.columns) == 1 and pairs.width >= 8:
+        words = "Only one pair turns: have frequencies become whole numbers?"
+        yield Finding("pair", words)
+    for pair in np.flatnonzero(pairs.still & (plan.frequencies < np.pi)):
+        one, other = pairs.columns[pair].tolist()
+        words = f"Pair {pair} (columns {one}, {other}) stands still."
+        yield Finding("pair", words, pair=int(pair))
+
+
 def unexplained(evidence: Evidence, model: Hypothesis, look: Look) -> Finding:
     """Say what is seen at the first position that nothing explains."""
     wrong = np.flatnonzero(look.wrong)
@@ -370,20 +419,16 @@ def unexplained(evidence: Evidence, model: Hypothesis, look: Look) -> Finding:
     seen, due = evidence.hands(wrong[:1])[0], model.hands(wrong[:1])[0]
     off = np.nan_to_num(np.abs(seen - due), nan=0).max(axis=1)
     pair = int(off.argmax())
-    name = "far positions"
-    words = f"Position {first} is the first that is turned wrongly"
+    name, words = "far positions", "is the first that is turned wrongly"
     if off[pair] > 0:
         words += f", by {plain(off[pair], 2)} in pair {pair}"
         hand = int(np.abs(seen[pair] - due[pair]).argmax())
         ratio = seen[pair, hand] / due[pair, hand % due.shape[1]]
         if abs(ratio - abs(ratio)) <= model.slack:
-            name = "lengths"
-            words = (
-                f"Lengths change with the position: in pair {pair} by"
-                f" {plain(abs(ratio), 5)} at position {first}"
-            )
-    words += f"; {len(wrong)} of {len(look.wrong)} positions are wrong"
-    words += f", the last is {wrong[-1]}." if len(wrong) > 1 else "."
+            by = plain(abs(ratio), 5)
+            name, words = "lengths", f"changes lengths in pair {pair} by {by}"
+    some = f"{len(wrong)} of {len(look.wrong)} positions are wrong"
+    words = f"Position {first} {words}; {some}, the last is {wrong[-1]}."
     return Finding(name, words, first, pair)
 
 

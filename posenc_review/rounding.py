@@ -4,44 +4,38 @@ from collections.abc import Callable
 
 import numpy as np
 
-# Between two numbers just below 1.
-STEP = {
+
+def cast(kind: type) -> Callable[[object], np.ndarray]:
+    """Return what rounds as a format of NumPy does."""
+
+    def rounded(values: object) -> np.ndarray:
+        with np.errstate(over="ignore"):  # beyond 65504 float16 is infinity
+            return np.asarray(values, float).astype(kind).astype(float)
+
+    return rounded
+
+
+def cut(digits: int) -> Callable[[object], np.ndarray]:
+    """Return what keeps a few binary digits, with the range of float32."""
+
+    def rounded(values: object) -> np.ndarray:
+        fraction, exponent = np.frexp(cast(np.float32)(values))
+        return np.ldexp(np.round(fraction * 2**digits), exponent - digits)
+
+    return rounded
+
+
+FORMATS: dict[str, Callable[[object], np.ndarray]] = {
+    "bfloat16": cut(8),
+    "float16": cast(np.float16),
+    "TensorFloat-32": cut(11),
+    "float32": cast(np.float32),
+}
+STEP = {  # between two numbers just below 1
     "bfloat16": 2.0**-8,
     "float16": 2.0**-11,
     "TensorFloat-32": 2.0**-11,
     "float32": 2.0**-24,
-}
-
-
-def to_float16(values: object) -> np.ndarray:
-    """Round to float16: 11 binary digits; beyond 65504 is infinity."""
-    with np.errstate(over="ignore"):
-        return np.asarray(values, np.float64).astype(np.float16).astype(float)
-
-
-def to_float32(values: object) -> np.ndarray:
-    """Round to float32: 24 binary digits."""
-    with np.errstate(over="ignore"):
-        return np.asarray(values, np.float64).astype(np.float32).astype(float)
-
-
-def to_bfloat16(values: object) -> np.ndarray:
-    """Round to bfloat16: 8 binary digits, with the range of float32."""
-    fraction, exponent = np.frexp(to_float32(values))
-    return np.ldexp(np.round(fraction * 2**8), exponent - 8)
-
-
-def to_tensor_float(values: object) -> np.ndarray:
-    """Round to TensorFloat-32: 11 binary digits, the range of float32."""
-    fraction, exponent = np.frexp(to_float32(values))
-    return np.ldexp(np.round(fraction * 2**11), exponent - 11)
-
-
-FORMATS: dict[str, Callable[[object], np.ndarray]] = {
-    "bfloat16": to_bfloat16,
-    "float16": to_float16,
-    "TensorFloat-32": to_tensor_float,
-    "float32": to_float32,
 }
 
 

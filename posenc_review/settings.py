@@ -5,8 +5,6 @@ from numbers import Integral, Real
 
 import numpy as np
 
-FARTHEST = 2**53  # up to there, float64 holds every whole number
-
 
 def check_integer(name: str, value: object, low: int, high: int) -> None:
     """Raise an error that names a setting which is no integer in a range."""
@@ -16,20 +14,17 @@ def check_integer(name: str, value: object, low: int, high: int) -> None:
         raise ValueError(f"{name}={value!r}: give {low} to {high}")
 
 
-def check_number(name: str, value: object, above: float, words: str) -> None:
-    """Raise an error that names a setting which is no number, or too low."""
-    if not above <= number(value) < math.inf:
-        raise ValueError(f"{name}={shown(value)}: give {words}")
-
-
 def check_base(base: object) -> None:
     """Raise an error if it is no number above 1."""
-    check_number("base", base, math.nextafter(1, 2), "a number above 1")
+    if not 1 < number(base) < math.inf:
+        raise ValueError(f"base={shown(base)}: give a number above 1")
 
 
 def check_tolerance(tolerance: object) -> None:
     """Raise an error if it is no number of at least 0."""
-    check_number("tolerance", tolerance, 0, "a number of 0 or more")
+    if not 0 <= number(tolerance) < math.inf:
+        words = f"tolerance={shown(tolerance)}: give a number of 0 or more"
+        raise ValueError(words)
 
 
 def number(value: object) -> float:
@@ -49,7 +44,11 @@ def shown(value: object) -> str:
 
 
 def numbers(made: object) -> np.ndarray:
-    """Return a list, an array, a PyTorch or TensorFlow tensor as float64."""
+    """Return a list, an array, a PyTorch or TensorFlow tensor as float64.
+
+    Raises:
+        ValueError: If it holds complex numbers, text, or no numbers at all.
+    """
     if made is None:
         raise ValueError("it returns None")
     if hasattr(made, "detach"):  # PyTorch; its bfloat16 needs the `double`
@@ -68,6 +67,5 @@ def numbers(made: object) -> np.ndarray:
 
 def describe_error(error: BaseException) -> str:
     """Name an error and what it says, on one line."""
-    said = " ".join(str(error).split())
-    kind = type(error).__name__
-    return f"{kind}: {said[:200]}" if said else kind
+    said = " ".join(str(error).split())[:200]
+    return f"{type(error).__name__}: {said}".removesuffix(": ")

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .calls import LONG, ROWS, NoAnswerError, Rotation
-from .explain import Evidence, Look
-from .hypothesis import Hypothesis
+from .asking import LONG, ROWS, NoAnswerError, Rotation
+from .hypothesis import Evidence, Hypothesis, Look
 from .pairs import Pairs, in_order
 from .report import Finding, first_where
 
@@ -35,21 +34,18 @@ class Sweep(Evidence):
         kept: np.ndarray,
         end: int,
     ):
-        """Take what is known of the function, and how far to look.
-
-        Columns that do not turn are multiplied by what is `kept` of them.
-        """
+        """Take the function, its pairs, and how far to look."""
         self.rotation, self.pairs, self.first = rotation, pairs, first
         self.end, self.unit = end, "position"
         self.findings: list[Finding] = []  # of positions that fail
         size = NUMBERS // (ROWS * rotation.width)
         self.length = max(min(size, LONG), FEWEST)
         self.begun = time.monotonic()
+        self.one, self.other = (sliced(some) for some in pairs.columns.T)
         self.rest = np.setdiff1d(np.arange(rotation.width), pairs.columns)
         self.kept = kept[self.rest]
         self.vectors = np.zeros((3, rotation.width))
-        self.vectors[0, pairs.columns[:, 0]] = 1
-        self.vectors[1, pairs.columns[:, 1]] = 1
+        self.vectors[0, self.one] = self.vectors[1, self.other] = 1
         random = np.random.default_rng(7)
         self.vectors[2] = random.uniform(-0.7, 0.7, rotation.width)
 
@@ -62,33 +58,38 @@ class Sweep(Evidence):
             self.asked = np.minimum(np.arange(start, stop), self.end - 1)
             yield self.asked
             start = stop
-            self.tell(min(stop, self.end))
+            waited = time.monotonic() - self.begun
+            if waited > WAIT and sys.stderr.isatty():
+                done = min(stop, self.end)
+                said = f"\rposition {done} of {self.end} "
+                end = "\n" if done == self.end else ""
+                print(said, end=end, file=sys.stderr, flush=True)
 
-    def answers(self, positions: np.ndarray) -> np.ndarray:
-        """Ask for rows of positions; return `[vectors, positions, width]`."""
+    def answers(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Ask for positions in rows, `[rows, tokens]`, with each vector.
+
+        Returns:
+            The hands, `[positions, pairs, 2]`, and what becomes of the random
+            numbers, `[positions, width]`, by the columns that were read.
+        """
         rows, tokens = positions.shape
         x = np.repeat(self.vectors[:, None], rows * tokens, axis=1)
         made = self.rotation(
             x.reshape(3 * rows, tokens, -1), np.tile(positions, (3, 1))
         )
-        made = made.reshape(-1, self.rotation.width)
-        return in_order(made, self.pairs.order).reshape(x.shape)
-
-    def hands_in(self, made: np.ndarray) -> np.ndarray:
-        """Read hands off answers to the first two vectors."""
-        one, other = self.pairs.places
-        shape = (made.shape[1], len(self.pairs.columns), 2)
-        hands = np.empty(shape, complex)
-        hands[..., 0].real = made[0][:, one]
-        hands[..., 0].imag = -made[1][:, one]
-        hands[..., 1].real = made[1][:, other]
-        hands[..., 1].imag = made[0][:, other]
-        return hands
+        made = in_order(made.reshape(-1, x.shape[2]), self.pairs.order)
+        first, second, third = made.reshape(x.shape)
+        hands = np.empty((len(third), len(self.pairs.columns), 2), complex)
+        hands[..., 0].real = first[:, self.one]
+        hands[..., 0].imag = -second[:, self.one]
+        hands[..., 1].real = second[:, self.other]
+        hands[..., 1].imag = first[:, self.other]
+        return hands, third
 
     def hands(self, positions: np.ndarray) -> np.ndarray:
         """Return the hands at some positions, NaN if it fails there."""
         try:
-            return self.hands_in(self.answers(positions[None]))
+            return self.answers(positions[None])[0]
         except NoAnswerError:
             shape = (len(positions), len(self.pairs.columns), 2)
             return np.full(shape, np.nan, complex)
@@ -96,90 +97,56 @@ class Sweep(Evidence):
     def compare(
         self, hypothesis: Hypothesis, positions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return which hands fit, which positions do, and errors of hands."""
-        rows = 3 if len(positions) % 3 == 0 else 1
-        made = self.answers(positions.reshape(rows, -1))
-        hands = self.hands_in(made)
-        fits, off = hypothesis.compare(positions, hands)
-        right = fits.all(axis=(1, 2))
-        right &= self.others_fit(made, hands, hypothesis, positions)
-        return fits, right, off
+        """Return which hands fit, which positions do, and errors of hands.
 
-    def others_fit(
-        self,
-        made: np.ndarray,
-        hands: np.ndarray,
-        hypothesis: Hypothesis,
-        positions: np.ndarray,
-    ) -> np.ndarray:
-        """Tell where random numbers are turned as the hands say.
-
-        Columns that do not turn have to stay as they are.
+        Random numbers have to be turned as the hands say; columns that do not
+        turn have to stay as they are.
         """
-        one, other = self.pairs.places
-        given = self.vectors[2, one] + 1j * self.vectors[2, other]
-        due = np.empty(made.shape[1:])
+        hands, made = self.answers(positions.reshape(3, -1))
+        fits, off = hypothesis.compare(positions, hands)
+        vector, rest = self.vectors[2], self.rest
+        given = vector[self.one] + 1j * vector[self.other]
+        due = np.empty(made.shape)
         with np.errstate(invalid="ignore"):  # infinity, from the function
-            due[:, one] = (hands[..., 0] * given).real
-            due[:, other] = (hands[..., 1] * given).imag
-            off = made[2] - due
-        factors = hypothesis.factors(positions)
-        stay = np.outer(factors, self.kept * self.vectors[2, self.rest])
-        off[:, self.rest] = made[2][:, self.rest] - stay
-        fits = np.abs(off) <= hypothesis.slack
-        fits[:, self.rest] |= np.isnan(off[:, self.rest] * stay)
-        fits |= ~np.isfinite(due) & ~np.isfinite(made[2])
-        return fits.all(axis=1)
+            due[:, self.one] = (hands[..., 0] * given).real
+            due[:, self.other] = (hands[..., 1] * given).imag
+            factors = hypothesis.factors(positions)
+            due[:, rest] = np.outer(factors, self.kept * vector[rest])
+            right = np.abs(made - due) <= hypothesis.slack
+        right |= ~np.isfinite(due) & ~np.isfinite(made)
+        return fits, fits.all(axis=(1, 2)) & right.all(axis=1), off
 
-    def look(self, hypothesis: Hypothesis, to_first: bool = False) -> Look:
+    def look(self, hypothesis: Hypothesis) -> Look:
         """Compare all positions with a hypothesis, up to one that fails."""
         while True:
             try:
-                return super().look(hypothesis, to_first)
+                return super().look(hypothesis)
             except NoAnswerError as trouble:
                 self.end_before_failure(trouble)
 
-    def fails(self, positions: np.ndarray) -> bool:
-        """Tell whether a row of positions fails."""
-        x = np.tile(self.vectors[2], (1, len(positions), 1))
-        try:
-            self.rotation(x, positions[None])
-        except NoAnswerError:
-            return True
-        return False
-
     def end_before_failure(self, trouble: NoAnswerError) -> None:
         """Name the first position that fails, and look no farther."""
-        called = np.unique(self.asked)
 
-        def fails_up_to(count: int) -> bool:
-            return self.fails(called[:count])
+        def fails(first: int, last: int) -> bool:
+            p = np.arange(first, last + 1)[None]
+            x = np.tile(self.vectors[2], (1, p.size, 1))
+            return self.rotation.fails(x, p)
 
-        count = len(called)
-        if fails_up_to(count):
-            count = first_where(fails_up_to, 0, count)
-        first = self.end = int(called[count - 1])
-        words = f"Position {first} is the first to fail: {trouble}."
-        if not self.fails(called[count - 1 : count]):
-            first, last = int(called[0]), int(called[-1])
-            self.end = first or len(self.first)
+        start, last = int(self.asked[0]), int(self.asked[-1])
+        first = first_where(lambda end: fails(start, end), start - 1, last)
+        words = f"Position {first} is the first to fail"
+        if not fails(start, first):
+            first = start
             self.length = len(self.first)
-            words = (
-                f"Positions {first} to {last} fail in one call, and not by"
-                f" themselves: {trouble}."
-            )
+            words = f"Positions {first} to {last} fail in a batch"
+        elif not fails(first, first):
+            words += ", in a call with others"
+        words += f": {trouble}."
+        self.end = first or len(self.first)
         self.findings.append(Finding("far positions", words, first))
 
-    def tell(self, done: int) -> None:
-        """Tell a reader who waits how far it is."""
-        waited = time.monotonic() - self.begun
-        if waited > WAIT and sys.stderr.isatty():
-            end = "\n" if done == self.end else ""
-            said = f"\rposition {done} of {self.end} "
-            print(said, end=end, file=sys.stderr, flush=True)
-
     def by_the_call(self, model: Hypothesis, look: Look) -> list[Finding]:
-        """Look whether a position that is wrong is right alone."""
+        """Look whether the first position that is wrong is right alone."""
         place = int(look.wrong.argmax())
         called = next(p for p in self.stretches() if p[-1] >= place)
 
@@ -190,15 +157,19 @@ class Sweep(Evidence):
         if is_wrong(place):
             return []
         largest = int(called[-1])
-        if not is_wrong(largest):
-            words = (
-                f"Position {place} is turned rightly alone, and wrongly in a"
-                f" call of {len(called) // 3} tokens."
+        said, name = f"Position {place} is turned rightly alone,", "positions"
+        words = f"{said} and wrongly in a call of {len(called) // 3} tokens."
+        if is_wrong(largest):
+            name, first = (
+                "batch maximum",
+                first_where(is_wrong, place, largest),
             )
-            return [Finding("positions", words, place)]
-        first = first_where(is_wrong, place, largest)
-        words = (
-            "How a position is turned depends on the largest one of its call:"
-            f" beside {first} or more, position {place} turns by other angles."
-        )
-        return [Finding("batch maximum", words, first)]
+            words = f"{said} and otherwise beside position {first} or more."
+        return [Finding(name, words, place)]
+
+
+def sliced(columns: np.ndarray) -> slice | np.ndarray:
+    """Return evenly set columns as a slice, which NumPy reads uncopied."""
+    step = int(columns[1] - columns[0]) if len(columns) > 1 else 1
+    even = step > 0 and np.all(np.diff(columns) == step)
+    return slice(columns[0], columns[-1] + 1, step) if even else columns

@@ -1,23 +1,27 @@
 """Why a table is wrong: causes that explain what it holds.
 
 Most causes are changes in how pairs turn, as in a rotary function, and
-`explain` names them. Others move or change single columns.
+`hypothesis` names them. Others move or change single columns.
 """
 
 from collections.abc import Callable
 
 import numpy as np
 
-from .changes import known_factor
 from .conventions import SPACINGS, Formula, every_formula
-from .encoder import SHORT
-from .explain import MANY, Evidence, explain
 from .frequencies import USUAL_BASES, Plan, plan_of, suggestion
-from .hypothesis import Hypothesis, measure
-from .report import numbered, plain, runs
+from .hypothesis import (
+    MANY,
+    Evidence,
+    Hypothesis,
+    explain,
+    measure,
+)
+from .report import numbered, plain
 from .rounding import STEP, format_of
 
 ALIKE = 1e-3  # how near entries must be to be taken for the formula's
+FIRST = 64  # rows in which single columns are looked at
 # The exponent of column k of d, where both columns of pair i should have 2 i.
 EXPONENTS: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
     "interleaved, and each column has an exponent of its own, so that the"
@@ -42,35 +46,34 @@ def causes_of(
 ) -> list[str]:
     """Return sentences that explain a table, or none.
 
-    Beside the table that is wrong, a shorter one may be right.
+    Args:
+        table: That is wrong, `[rows, d_model]`.
+        short: A shorter one of the same encoder, which may be right.
+        asked: What they are held to.
+        tolerance: By how much an entry may be off.
+        worst: By how much one is off at most.
     """
     values = format_of(table[:MANY])
     if worst <= 0.501 * STEP.get(values, 0):
         return [f"Entries are rounded to {values}."]
-    right = asked.rows(np.arange(SHORT))
-    first = short[:SHORT]
+    right = asked.rows(np.arange(FIRST))
+    first = short[:FIRST]
     if alike(first, right):
-        first = table[:SHORT]  # only the long one is wrong
+        first = table[:FIRST]  # only the long one is wrong
     if alike(first, right):
         return turning(table, asked, tolerance)
     for explanation in (scaled, other_exponents, negated_columns):
         words = explanation(first, asked)
         if words:
             return [words]
-    # The columns may stand in the order of another convention.
-    for each in [
-        asked,
-        *every_formula(asked.d_model, asked.base, asked.start),
-    ]:
+    every = every_formula(asked.d_model, asked.base, asked.start)
+    for each in [asked, *every]:  # columns may have another convention's order
         if each.spacing == asked.spacing:
             said = turning(table, each, tolerance)
             if said:
                 return said
-    for explanation in (moved_columns, constant_columns, mixed_entries):
-        words = explanation(first, asked)
-        if words:
-            return [words]
-    return []
+    words = moved_columns(first, asked)
+    return [words] if words else []
 
 
 def alike(left: np.ndarray, right: np.ndarray) -> bool:
@@ -88,8 +91,7 @@ def scaled(table: np.ndarray, asked: Formula) -> str:
     if abs(factor + 1) <= ALIKE:
         said.append("negated")
     elif abs(factor - 1) > ALIKE:
-        known = known_factor(factor, asked.d_model)
-        said.append(f"multiplied by {plain(factor, 4)}{known}")
+        said.append(f"multiplied by {plain(factor, 4)}")
     if abs(added) > ALIKE:
         said.append(f"moved by {plain(added, 4)}")
     return f"All entries are {' and '.join(said)}."
@@ -108,6 +110,50 @@ def other_exponents(table: np.ndarray, asked: Formula) -> str:
         made[:, cosines] = np.cos(angles[:, cosines])
         if alike(table, made):
             return f"The table is {words}."
+    return ""
+
+
+def negated_columns(table: np.ndarray, asked: Formula) -> str:
+    """Explain a table by columns that are negated, if all else is right.
+
+    Turning comes later: a pair that is negated could also be one that begins
+    half a turn later.
+    """
+    right = asked.rows(np.arange(len(table)))
+    off = np.abs(table - right).max(axis=0) > ALIKE
+    if not alike(table, np.where(off, -right, right)):
+        return ""
+    columns = np.flatnonzero(off)
+    for name, some in zip(("sines", "cosines"), asked.columns(), strict=True):
+        if np.array_equal(columns, np.sort(some)):
+            return f"The {name} are negated."
+    return f"Negated: {numbered('column', columns)}."
+
+
+def moved_columns(table: np.ndarray, asked: Formula) -> str:
+    """Explain a table by columns, or by entries, that stand elsewhere."""
+    right = asked.rows(np.arange(len(table)))
+    wrong = np.flatnonzero(np.abs(table - right).max(axis=0) > ALIKE)
+    columns = numbered("column", wrong).capitalize()
+    apart = np.abs(table[:, wrong, None] - right[:, None, :]).max(axis=0)
+    if np.all(apart.min(axis=1) <= ALIKE):
+        order = np.arange(asked.d_model)
+        order[wrong] = apart.argmin(axis=1)
+        if len(set(order.tolist())) < len(order):
+            place = f"column {wrong[0]} that of {order[wrong[0]]}"
+            return f"{columns}: not what it should be, but {place}."
+        if len(wrong) == 2:
+            return f"Columns {wrong[0]} and {wrong[1]} are exchanged."
+        return f"{columns} stand in another order."
+    if np.ptp(table[:, wrong], axis=0).max() == 0:
+        return f"One number in all rows hold: {columns.lower()}."
+    for each in every_formula(asked.d_model, asked.base, asked.start):
+        entries = each.rows(np.arange(len(table)))
+        if alike(np.sort(table, axis=None), np.sort(entries, axis=None)):
+            return (
+                "The entries are right and stand elsewhere: rows and columns"
+                " are mixed, as by a reshape of the wrong axes."
+            )
     return ""
 
 
@@ -133,7 +179,7 @@ def turning(table: np.ndarray, asked: Formula, tolerance: float) -> list[str]:
         plan.frequencies[:, None], slack, read=lambda row: row + asked.start
     )
     model, look = explain(model, rows.look(model), rows)
-    if look.wrong[:SHORT].any():
+    if look.wrong[:FIRST].any():
         return []
     said = plan_words(plan, asked, spacings)
     said += [finding.words for finding in model.findings]
@@ -163,75 +209,3 @@ def plan_words(plan: Plan, asked: Formula, spacings: list[str]) -> list[str]:
     if plan.parts:
         said.append(f"The frequencies are scaled by parts: {plan.parts}.")
     return said
-
-
-def columns_off(table: np.ndarray, asked: Formula) -> np.ndarray:
-    """Tell which columns are not those of the formula."""
-    right = asked.rows(np.arange(len(table)))
-    return np.abs(table - right).max(axis=0) > ALIKE
-
-
-def negated_columns(table: np.ndarray, asked: Formula) -> str:
-    """Explain a table by columns that are negated, if all else is right.
-
-    Turning comes later: a pair that is negated could also be one that begins
-    half a turn later.
-    """
-    off = columns_off(table, asked)
-    if np.any(off & columns_off(-table, asked)):
-        return ""
-    verb = "is" if off.sum() == 1 else "are"
-    return f"{waves_named(np.flatnonzero(off), asked)} {verb} negated."
-
-
-def moved_columns(table: np.ndarray, asked: Formula) -> str:
-    """Explain a table by columns that are exchanged or repeated."""
-    right = asked.rows(np.arange(len(table)))
-    moved = np.flatnonzero(columns_off(table, asked))
-    order = np.arange(asked.d_model)
-    for column in moved:
-        apart = np.abs(table[:, [column]] - right).max(axis=0)
-        if apart.min() > ALIKE:
-            return ""
-        order[column] = apart.argmin()
-    if len(set(order.tolist())) < len(order):
-        verb = "holds" if len(moved) == 1 else "hold"
-        column = moved[0]
-        return (
-            f"{waves_named(moved, asked)} {verb} what others should: column"
-            f" {column} that of {order[column]}."
-        )
-    if len(moved) == 2:
-        return f"Columns {moved[0]} and {moved[1]} are exchanged."
-    return f"Columns {runs(moved)} stand in another order."
-
-
-def waves_named(columns: np.ndarray, asked: Formula) -> str:
-    """Name columns; if they are most sines, or most cosines, so."""
-    names = ("The sines", "The cosines")
-    for name, some in zip(names, asked.columns(), strict=True):
-        if np.isin(columns, some).all() and len(columns) > len(some) / 2:
-            return name
-    return numbered("column", columns).capitalize()
-
-
-def constant_columns(table: np.ndarray, asked: Formula) -> str:
-    """Explain a table by columns that hold one number."""
-    off = columns_off(table, asked)
-    if np.ptp(table[:, off], axis=0).max() > 0:
-        return ""
-    columns = numbered("column", np.flatnonzero(off))
-    return f"One number in all rows hold: {columns}."
-
-
-def mixed_entries(table: np.ndarray, asked: Formula) -> str:
-    """Explain a table by right entries at wrong places."""
-    entries = np.sort(table, axis=None)
-    for each in every_formula(asked.d_model, asked.base, asked.start):
-        right = each.rows(np.arange(len(table)))
-        if alike(entries, np.sort(right, axis=None)):
-            return (
-                "The entries are right and stand elsewhere: rows and columns"
-                " are mixed, as by a reshape of the wrong axes."
-            )
-    return ""

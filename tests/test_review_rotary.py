@@ -136,8 +136,8 @@ AS_WOVEN, AS_HALF = (
     "half, written as interleaved",
     "interleaved, written as half",
 )
-LLAMA_PARTS = "pairs 0 to 7 as base 500000 has them, 8 between, 9 to 15"
-END_PARTS = "pairs 0 to 13 as base 10000 has them, 14 to 15"
+LLAMA_PARTS = "pairs 0 to 7 as base 500000 has them, pairs 9 to 15"
+END_PARTS = "pairs 0 to 13 as base 10000 has them, pairs 14 to 15"
 RIGHT = [  # the convention, a function, what it is held to and how far
     ("half, base 10000", rotary(), {}),
     ("interleaved, base 10000", rotary(layout="interleaved"), {}),
@@ -212,8 +212,8 @@ MATRICES = {
     "rotation: the first column is lost": lambda c, s: (0, 0, s, c),
     "rotation: computed like the first": lambda c, s: (c, -s, c, -s),
     "rotation: computed like the second": lambda c, s: (s, c, s, c),
-    "rotation: the second column is c": lambda c, s: (c, -s, s * c, c - s * s),
-    "rotation: the first column is c": lambda c, s: (c - s * s, -s * c, s, c),
+    "rotation: second column is made": lambda c, s: (c, -s, s * c, c - s * s),
+    "rotation: first column is made": lambda c, s: (c - s * s, -s * c, s, c),
     "offsets: 0.000329": lambda c, s: (c, -s[..., ::-1], s[..., ::-1], c),
 }
 READ = {  # for positions are taken
@@ -239,7 +239,7 @@ READ = {  # for positions are taken
     "positions: each of two rows, 7 is turned as 19": lambda p: p[:1],
     "positions: two rows, 19 is turned as 7": lambda p: p[-1:],
     "positions: one token, 7": lambda p: p * (p.shape[1] > 1),
-    "positions: 20 is turned as 0. Positions are ignored: tokens": (
+    "positions: token 0 of row 0 is the first, at position 20": (
         lambda p: p[:1] if len(p) > 1 else p - p[:, :1]
     ),
     "positions: as the call?": lambda p: np.arange(p.shape[1])[p],
@@ -312,12 +312,12 @@ def moved(made, x, p):
 AFTER = {
     "lengths: by 2 in pair 3.": long([3], 2),
     "lengths: by 2 in pairs 3 to 4.": long([3, 4], 2),
-    "lengths: by 5.6569, the square root of 32": long(PAIR, 32**0.5),
-    "lengths: 1 over the square root": long(PAIR, 32**-0.5),
-    "lengths: attention factor for scaling by 4": long(PAIR, YARN_LENGTH),
+    "lengths: Lengths change by 5.6569.": long(PAIR, 32**0.5),
     "lengths: Lengths change by 3.": long(PAIR, 3),
-    "lengths: in pair 0 by 0.99 at position 1;": lambda m, x, p: m * 0.99**p,
-    "lengths: by 0.9999 at position 103;": lambda m, x, p: m * 0.999999**p,
+    "lengths: 1 changes lengths in pair 0 by 0.99;": lambda m, x, p: (
+        m * 0.99**p
+    ),
+    "lengths: 103 changes lengths in": lambda m, x, p: m * 0.999999**p,
     "precision: to float16: by up to 0.00024.": lambda m, x, p: float16(m),
     "position 0: 0, the result is zero": lambda m, x, p: m * (p > 0),
     "position 0: read in the other layout": lambda m, x, p: m[..., WOVEN],
@@ -439,17 +439,17 @@ OTHERS = {
     "far positions: Position 300 is the first to fail: KeyError": fails(
         lambda p: np.any((p >= 300) & (p < 400)), KeyError("a gap")
     ),
-    "far positions: fail in one call, and not by themselves: Mem": fails(
+    "far positions: 501 is the first to fail, in a call with others": fails(
         lambda p: p.max() > 500 and p.shape[1] > 1, MemoryError("too much")
     ),
-    "far positions: not by themselves: KeyError: 'now'": fails(
+    "far positions: in a call with others: KeyError: 'now'": fails(
         lambda p: p.max() >= 600 or (p.max() > 340 and p.size > 4),
         KeyError("now"),
     ),
     "batch: A batch of 2 rows fails": fails(
         lambda p: len(p) > 1, ValueError("one row only")
     ),
-    "batch maximum: beside 400 or more": dynamic,
+    "batch maximum: beside position 400 or more": dynamic,
     "input: x is changed in place": in_place,
     "input: positions is changed in place": positions_in_place,
     "linear: random numbers give": lambda x, p: rotary()(
@@ -523,7 +523,7 @@ HELD = {  # the finding and what it says: a function, what it is held to
     "scaling: of rope_type linear": (BY_8, {"config": LLAMA}),
     "scaling: factor 32.0, where the": (BY_32, {"config": LLAMA}),
     "lengths: do not change, where": (SHORT_YARN, {"config": YARN}),
-    "lengths: it is applied twice": (LONG_YARN, {"config": YARN}),
+    "lengths: where the config asks": (LONG_YARN, {"config": YARN}),
     "columns: 32 columns turn, where": (rotary(), {"config": PART}),
     "scaling: of rope_type proportional": (WHOLE, {"config": PART}),
     "scaling: config asks for proportional": (

@@ -233,7 +233,7 @@ NEAR = [  # what is said, the checks of the eight that fail, an encoder
     ("All entries are negated. Row", LATE, made(lambda t: -t)),
     ("The sines are negated", LATE, made(lambda t: t * ([-1, 1] * HALF))),
     (
-        "by 5.657, the square root of 32 columns. Row",
+        "multiplied by 5.657. Row",
         LENGTH,
         made(lambda t: t * 32**0.5),
     ),
