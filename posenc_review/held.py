@@ -41,8 +41,10 @@ class Asked(NamedTuple):
         """Return the factor by which vectors are to be stretched."""
         return self.config.length if self.config else 1.0
 
-    def findings(self, pairs: Pairs, plan: Plan) -> Iterator[Finding]:
-        """Compare with the pairs that were seen, and their frequencies."""
+    def findings(
+        self, pairs: Pairs, plan: Plan, clockwise: bool
+    ) -> Iterator[Finding]:
+        """Compare with the pairs that were seen, and how they turn."""
         one, other = pairs.columns[0].tolist()
         seen = f"Pairs are {pairs.layout} (columns {one} and {other}), where"
         read, _, written = self.layout.partition(", written as ")
@@ -59,8 +61,18 @@ class Asked(NamedTuple):
         config = self.config
         if config is None:
             return
+        if clockwise:
+            words = "Pairs turn clockwise; models with a config turn the other"
+            yield Finding("direction", f"{words} way.")
+        begin = int(pairs.columns.min())
         columns = pairs.turning == config.columns
-        if not columns:
+        if columns and begin > 0:
+            words = (
+                f"{pairs.turning} columns from column {begin} on turn, where"
+                f" the config asks for the first {config.columns}."
+            )
+            yield Finding("columns", words, column=begin)
+        elif not columns:
             words = (
                 f"{pairs.turning} columns turn, where the config asks for"
                 f" {config.columns} of {config.width}."

@@ -220,7 +220,7 @@ class Looking:
         usual = np.sign(signs.sum()) or next(iter(signs[signs != 0]), 1.0)
         self.findings += odd_ones(self.pairs, plan, signs == -usual)
         self.findings += layout
-        self.findings += asked.findings(self.pairs, plan)
+        self.findings += asked.findings(self.pairs, plan, usual < 0)
         self.length = asked.length
         turns = plan.frequencies * np.where(signs == -usual, -usual, usual)
         turns = np.where(self.pairs.still & seen, 0, turns)[:, None]

@@ -525,6 +525,11 @@ HELD = {  # the finding and what it says: a function, what it is held to
     "lengths: do not change, where": (SHORT_YARN, {"config": YARN}),
     "lengths: where the config asks": (LONG_YARN, {"config": YARN}),
     "columns: 32 columns turn, where": (rotary(), {"config": PART}),
+    "columns: 16 columns from column 16 on turn": (
+        rotary(part=16, start=16),
+        {"config": PART},
+    ),
+    "direction: turn clockwise": (rotary(5e5, sign=-1), {"config": PLAIN}),
     "scaling: of rope_type proportional": (WHOLE, {"config": PART}),
     "scaling: config asks for proportional": (
         rotary(part=16),
