@@ -12,14 +12,12 @@ from contextlib import redirect_stdout
 from pkgutil import resolve_name
 from types import ModuleType
 
-from . import CONVENTIONS, Review, review, review_rotary
-from .config import read_config
+from . import CONVENTIONS, review, review_rotary
 from .pairs import LAYOUTS
-from .rotary import POSITIONS, WIDTH
+from .rotary import POSITIONS
 from .rotary import TOLERANCE as ROTARY_TOLERANCE
 from .tables import LONGEST, SHORT, TOLERANCE
 
-MUCH = 2**25  # numbers of a table, or of all positions of a rotary function
 OPTIONS = {  # their types, and what they do
     "--width": (int, "columns (64, or those of --config)"),
     "--base": (
@@ -98,25 +96,6 @@ def as_typed(error: Exception) -> str:
     return f"--{option} {rest}"
 
 
-def run(function: object, rotary: bool, given: dict) -> Review:
-    """Review a function, and say beforehand what takes long."""
-    width, length = WIDTH, POSITIONS if rotary else LONGEST
-    if "config" in given:
-        layers = given.get("layers", "")
-        config = read_config(given["config"], layers, given.get("width"))
-        width, length = config.width, config.max_len or length
-    width, length = given.get("width", width), given.get("max_len", length)
-    if width * length > MUCH:
-        words = (
-            f"{length} {'positions' if rotary else 'rows'} of {width} columns:"
-            " this may take a minute or more, and 1.4 GB of memory; --max-len"
-            " looks at fewer."
-        )
-        print(words, file=sys.stderr)
-    given.pop("width", None)
-    return (review_rotary if rotary else review)(function, width, **given)
-
-
 def main() -> int:
     """Review what the command line names, and say what was found."""
     typed = vars(parser().parse_args())
@@ -131,8 +110,11 @@ def main() -> int:
             function = find(given.pop("target"))
         except (Exception, SystemExit) as error:  # whatever its module raises
             parser().exit(2, f"error: {error}\n")
+        width = [given.pop("width")] if "width" in given else []
         try:
-            found = run(function, rotary, given)
+            found = (review_rotary if rotary else review)(
+                function, *width, **given
+            )
         except (OSError, TypeError, ValueError) as error:  # of the settings
             parser().exit(2, f"error: {as_typed(error)}\n")
     print(json.dumps(found.as_dict(), indent=2) if as_json else found)

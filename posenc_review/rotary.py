@@ -15,7 +15,12 @@ from .hypothesis import Evidence, Hypothesis, Look, Measured, explain, measure
 from .pairs import LAYOUTS, Pairs, hands_of, pairs_of
 from .report import Finding, Review, numbered, plain
 from .rounding import STEP, format_of
-from .settings import check_base, check_integer, check_tolerance
+from .settings import (
+    check_base,
+    check_integer,
+    check_tolerance,
+    say_if_long,
+)
 from .sweep import Sweep
 
 WIDTH = 64
@@ -79,6 +84,8 @@ def review_rotary(
     if base is not None:
         check_base(base)
     check_tolerance(tolerance)
+    # The matrices of the first positions, with copies; errors of all others.
+    say_if_long(max_len, width, memory=600 * width**2 + 20 * max_len)
     asked = Asked(base, layout, settings, plans, max_len, tolerance)
     return Looking(Rotation(rotate, width), asked).review()
 

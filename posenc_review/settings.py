@@ -1,9 +1,31 @@
 """Check what a caller asks for, and read what a function returns."""
 
 import math
+import sys
 from numbers import Integral, Real
 
 import numpy as np
+
+MUCH = 2**25  # numbers to look at
+
+
+def say_if_long(positions: int, columns: int, memory: float) -> None:
+    """Say on stderr, before it begins, what takes long or much memory.
+
+    Args:
+        positions: How many are to be looked at.
+        columns: Of each of them.
+        memory: How many bytes will be held.
+    """
+    count = positions * columns
+    if count <= MUCH and memory <= 5e8:
+        return
+    minutes = "a minute" if count <= 8 * MUCH else "some minutes"
+    words = (
+        f"Looking at {positions} x {columns} numbers: this may take {minutes}"
+        f" and {memory / 1e9:.1f} GB of memory; a smaller max_len takes less."
+    )
+    print(words, file=sys.stderr)
 
 
 def check_integer(name: str, value: object, low: int, high: int) -> None:

@@ -23,6 +23,7 @@ from .settings import (
     check_tolerance,
     describe_error,
     numbers,
+    say_if_long,
 )
 from .table_causes import ALIKE, causes_of
 
@@ -332,7 +333,9 @@ def review(
     check_tolerance(tolerance)
 
     asking = Encoder(encoder, d_model)
-    longest, details = asking.longest(min(max_len, ENTRIES // d_model))
+    most = min(max_len, ENTRIES // d_model)
+    say_if_long(most, d_model, memory=20 * most * d_model)
+    longest, details = asking.longest(most)
     if longest < SHORT:
         return Review(tuple(details))
     short = asking.table(SHORT).reshape(SHORT, d_model)

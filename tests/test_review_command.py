@@ -9,6 +9,7 @@ import pytest
 from conftest import ROOT
 
 from posenc_review import __main__ as command
+from posenc_review import settings
 
 MODULE = """
 import numpy as np
@@ -146,12 +147,10 @@ def test_json_is_one_object_and_nothing_else(run):
 
 
 def test_what_takes_much_says_so_first(run, monkeypatch):
-    monkeypatch.setattr(command, "MUCH", 99 * 64)
-    assert "may take a minute" not in run(TURN)[2]
-    assert (
-        "99 positions of 65 columns: this may" in run(f"{TURN} --width 65")[2]
-    )
-    assert "100 rows" in run("mine:good --max-len 100")[2]
+    monkeypatch.setattr(settings, "MUCH", 99 * 64)
+    assert "may take" not in run(TURN)[2]
+    assert "at 99 x 66 numbers: this may" in run(f"{TURN} --width 66")[2]
+    assert "at 100 x 64 numbers" in run("mine:good --max-len 100")[2]
 
 
 def test_the_folder_alone_is_enough(tmp_path):
