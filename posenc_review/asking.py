@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .hypothesis import NEAR
 from .report import Finding, first_where
 from .settings import describe_error, numbers
 
-NEAR = 42  # positions that are looked at whole: no usual width, nor batch
 LONG = 4096  # tokens of the longest call
 ROWS = 9  # of the largest batch
 

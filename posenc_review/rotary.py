@@ -9,9 +9,10 @@ import numpy as np
 from .asking import FIRST, NEAR, NoAnswerError, Rotation, positions_read
 from .asking import turned as by_matrices
 from .config import read_config
+from .explain import Evidence, Look, explain
 from .frequencies import STILL, USUAL_BASES, Plan, plan_of, suggestion
 from .held import Asked, plans_of
-from .hypothesis import Evidence, Hypothesis, Look, Measured, explain, measure
+from .hypothesis import Hypothesis, Measured, measure
 from .pairs import LAYOUTS, Pairs, hands_of, pairs_of
 from .report import Finding, Review, numbered, plain
 from .rounding import STEP, format_of

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from .asking import LONG, ROWS, NoAnswerError, Rotation
-from .hypothesis import Evidence, Hypothesis, Look
+from .explain import Evidence, Look
+from .hypothesis import Hypothesis
 from .pairs import Pairs, in_order
 from .report import Finding, first_where
 

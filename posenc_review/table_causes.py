@@ -9,14 +9,9 @@ from collections.abc import Callable
 import numpy as np
 
 from .conventions import SPACINGS, Formula, every_formula
+from .explain import MANY, Evidence, explain
 from .frequencies import USUAL_BASES, Plan, plan_of, suggestion
-from .hypothesis import (
-    MANY,
-    Evidence,
-    Hypothesis,
-    explain,
-    measure,
-)
+from .hypothesis import Hypothesis, measure
 from .report import numbered, plain
 from .rounding import STEP, format_of
 

@@ -14,7 +14,7 @@ from .conventions import (
     fitting,
     name_of,
 )
-from .hypothesis import MANY
+from .explain import MANY
 from .report import Finding, Review, first_where, plain
 from .rounding import STEP, format_of
 from .settings import (
