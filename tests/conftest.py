@@ -18,7 +18,7 @@ settings.register_profile("series", deadline=None, derandomize=True)
 settings.load_profile("series")
 
 ROOT = Path(__file__).parent.parent
-NOTEBOOKS = [each.path for each in listing.NOTEBOOKS]
+PATHS = [each.path for each in listing.NOTEBOOKS]
 ALONE = ["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"]
 
 

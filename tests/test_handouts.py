@@ -10,8 +10,9 @@ import handouts
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
-from conftest import NOTEBOOKS, ROOT
+from conftest import PATHS, ROOT
 from fontTools.ttLib import TTFont
+from in_browser import OPEN_FOLDS, violations
 from pypdf import PdfReader
 from series import chapters
 from series.commands import CommandError
@@ -25,8 +26,6 @@ from small_series import (
 
 A4 = (595, 842)  # in points
 BOUND = "positional_encoding"
-OPEN_FOLDS = """document.querySelectorAll('details').forEach(
-    fold => { fold.open = true; })"""
 OVERFLOWING = """() => {
     const scrolls = e => getComputedStyle(e).overflowX === 'auto'
         || e.parentElement && scrolls(e.parentElement);
@@ -53,7 +52,7 @@ def page_of(path: Path, kind: str) -> BeautifulSoup:
     return BeautifulSoup(html, "html.parser")
 
 
-@pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.fixture(params=PATHS, ids=lambda path: path.stem)
 def student(request) -> BeautifulSoup:
     return page_of(request.param, "student")
 
@@ -67,7 +66,7 @@ def test_links_lead_somewhere_and_the_sections_are_listed(student):
     ids = [element["id"] for element in student.select("[id]")]
     assert len(ids) == len(set(ids))
     there = {f"#{name}" for name in ids}
-    there |= {f"{path.stem}.html" for path in NOTEBOOKS}
+    there |= {f"{path.stem}.html" for path in PATHS}
     targets = {link["href"] for link in student.select("a[href]")}
     assert not {t for t in targets - there if not t.startswith("http")}
 
@@ -301,19 +300,8 @@ PAGES = [
         else pytest.mark.slow,
     )
     for kind in handouts.KINDS
-    for path in NOTEBOOKS
+    for path in PATHS
 ]
-
-
-def violations(page, part: str | None = None) -> list[tuple[str, str]]:
-    """What axe finds wrong: the rule, and the first element."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    how = {"resultTypes": ["violations"], "preload": False}
-    found = axe.run(page, part, how).response
-    return [
-        (violation["id"], violation["nodes"][0]["html"])
-        for violation in found["violations"]
-    ]
 
 
 @pytest.mark.parametrize(("path", "kind"), PAGES)

@@ -5,8 +5,15 @@
 
 import nbformat
 import pytest
-from conftest import NOTEBOOKS
-from lab import MINUTE, PROMPTS, choose, jupyterlab, run_all, wait_until_idle
+from conftest import PATHS
+from in_browser import (
+    MINUTE,
+    PROMPTS,
+    choose,
+    jupyterlab,
+    run_all,
+    wait_until_idle,
+)
 from series.cells import is_folded
 
 CLEAR = "Restart Kernel and Clear Outputs of All Cells…"
@@ -42,7 +49,7 @@ def texts(page, selector: str) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_a_notebook_runs_in_jupyterlab(open_notebook, path):
     notebook = nbformat.read(path, as_version=4)
     page = open_notebook(notebook, path.stem)

@@ -9,7 +9,7 @@ import re
 import nbformat
 import pytest
 import renew_series
-from conftest import NOTEBOOKS, ROOT
+from conftest import PATHS, ROOT
 from plugin import figures
 from series import listing
 from series.cells import FOLDED, IGNORED, TAGS, is_folded, tags
@@ -30,7 +30,7 @@ TAG_OF_PART = {
 STORE = "store it: uv run tools/store_notebooks.py notebooks/"
 
 
-@pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.fixture(params=PATHS, ids=lambda path: path.stem)
 def path(request):
     return request.param
 
@@ -75,7 +75,7 @@ def test_the_list_names_the_notebooks_that_there_are():
 
 @pytest.mark.parametrize(
     "page",
-    [renew_series.README, renew_series.WORKSHOP, *NOTEBOOKS],
+    [renew_series.README, renew_series.WORKSHOP, *PATHS],
     ids=lambda path: path.relative_to(ROOT).with_suffix("").as_posix(),
 )
 def test_what_repeats_the_list_agrees_with_it(page):
@@ -220,7 +220,7 @@ def test_sections_that_are_named_exist(notebook):
         for listed, other in re.findall(several + elsewhere, cell.source):
             there = notebook
             if other:
-                (file,) = (p for p in NOTEBOOKS if p.name.startswith(other))
+                (file,) = (p for p in PATHS if p.name.startswith(other))
                 there = nbformat.read(file, as_version=4)
             for section in re.findall(r"\d+", listed):
                 exists = int(section) in sections(there)

@@ -1,35 +1,36 @@
 """Figures to play with: how they are called, their numbers, how they move.
 
 The numbers are compared with NumPy in a browser that reaches nothing; so are
-mouse and keys. JupyterLab, handouts and `nbconvert` are opened by `-m slow`,
-and so are pages and JupyterLite in test_web.py.
+mouse and keys. JupyterLab and handouts are opened by `-m slow`, and so are
+pages and JupyterLite in test_web.py.
 """
 
 import ast
 import itertools
 import re
-import shutil
 from unittest.mock import patch
 
 import handouts
 import nbformat
 import numpy as np
 import pytest
-from conftest import NOTEBOOKS
-from lab import jupyterlab, run_all
-from nbclient import NotebookClient
-from nbconvert import HTMLExporter
-from playing import (
+from conftest import PATHS
+from in_browser import (
     DRAGS,
+    OPEN_FOLDS,
     STATE,
     begin,
-    drag_by_mouse,
+    by_finger,
+    by_mouse,
+    drag,
+    jupyterlab,
     keys,
     play_all,
+    run_all,
     stored_notebook,
-    swipe,
+    the,
+    violations,
 )
-from test_handouts import OPEN_FOLDS, violations
 
 import posenc_helpers
 from posenc_helpers import (
@@ -110,41 +111,33 @@ def test_without_the_script_the_picture_stands(monkeypatch, tmp_path, capsys):
 
 CALLS = [
     pytest.param(path, cell, id=f"{path.stem[:2]}-{cell.id}")
-    for path in NOTEBOOKS
+    for path in PATHS
     for cell in nbformat.read(path, as_version=4).cells
-    if cell.cell_type == "code" and re.search(r"^play\(", cell.source, re.M)
+    if cell.cell_type == "code" and "\nplay(" in cell.source
 ]
 
 
-def called_with(cell) -> tuple[str, dict]:
-    """The figure and the settings of the last line of a cell."""
-    call = ast.parse(cell.source.splitlines()[-1]).body[0].value
-    settings = {key.arg: ast.literal_eval(key.value) for key in call.keywords}
-    return call.args[0].value, settings
-
-
 @pytest.mark.parametrize(("path", "cell"), CALLS)
-def test_a_picture_and_one_element_are_stored(path, cell):
-    """Store the notebook again if the element is an older one."""
-    name, settings = called_with(cell)
-    html = displayed(name, **settings)
+def test_a_figure_is_stored_below_its_picture(path, cell):
+    """Store the notebook again if the element is an older one.
+
+    The picture is drawn for the settings of the figure: each number of the
+    call is in the drawing too. For a length it may be the last offset.
+    """
+    drawing, call = cell.source.split("\nplay(")
+    name = re.match(r'"(\w+)"', call)[1]
+    settings = {
+        setting: ast.literal_eval(value)
+        for setting, value in re.findall(r"(\w+)=([\d_.]+)", call)
+    }
     still, element = cell.outputs
     assert "image/png" in still.data
+    html = displayed(name, **settings)
     assert element.data["text/html"] == html.partition("<script>")[0]
-
-
-@pytest.mark.parametrize(("path", "cell"), CALLS)
-def test_a_picture_is_drawn_for_the_settings_of_its_figure(path, cell):
-    """Each number of the call is in the drawing too, as it is written.
-
-    For a length it may be the last offset, which is one less.
-    """
-    _, settings = called_with(cell)
-    drawing = cell.source.partition("play(")[0].replace("_", "")
-    for name, value in settings.items():
-        fits = {value, value - 1} if name in ("trained", "length") else {value}
-        numbers = "|".join(re.escape(f"{fit}") for fit in fits)
-        assert re.search(rf"(?<![\w.])({numbers})(?![\w.])", drawing), name
+    drawn = re.findall(r"(?<![\w.])[\d.]+", drawing.replace("_", ""))
+    for setting, value in settings.items():
+        last = value - 1 if setting in ("trained", "length") else value
+        assert {f"{value}", f"{last}"} & set(drawn), setting
 
 
 # Numbers, as the figures show them.
@@ -209,6 +202,7 @@ def test_apart_shows_the_nearest_and_how_many_are_too_close(page, frequency):
         verdicts = [w for w in words if "too close" in w or w == "all clear"]
         shown = [int(v.split()[0]) if "too" in v else 0 for v in verdicts]
         assert shown == (others < 0.1).sum(axis=1).tolist()
+        assert (shown[:2], shown[3]) == ([99, 99], 0)  # as its note says
 
 
 def test_pair_shows_dot_products(page):
@@ -268,40 +262,24 @@ def test_unseen_names_the_pairs_with_new_angles(page, remedy):
         assert numbers(step)[-1] == pytest.approx(after[0], abs=0.00501)
 
 
-# What the notes claim, which come after the first move.
-
-
-def test_only_eight_hands_keep_a_hundred_positions_apart():
-    offsets = np.arange(1, 100)
-    assert (offsets / 999 < 0.1).all()
-    assert (2 * np.sin(0.001 * offsets / 2) < 0.1).all()
+def test_the_notes_are_true_at_every_setting():
+    """Of the figures apart, hands and rotary."""
+    offsets = np.arange(1, 64)
     for frequency in np.arange(0.05, 3.1, 0.001):
-        assert np.abs(2 * np.sin(frequency * offsets / 2)).min() < 0.1
-    angles = np.outer(offsets, angular_frequencies(16))
-    assert np.sqrt(2 - 2 * np.cos(angles).mean(axis=1)).min() > 0.1
-
-
-def test_the_third_hand_tells_the_halves_apart():
-    sines = position_encoding(64, 16)[:, 4]
-    assert (sines[1:32] > 0).all()
-    assert (sines[32:63] < 0).all()
-
-
-def test_fewer_rotated_columns_raise_the_scores():
-    distances = np.arange(1, 64)
+        tips_apart = np.abs(2 * np.sin(frequency * np.arange(1, 100) / 2))
+        assert tips_apart.min() < 0.1
+    third = position_encoding(64, 16)[:, 4]
+    assert (third[1:32] > 0).all()
+    assert (third[32:63] < 0).all()
     for n in 10 ** np.arange(2, 6.01, 0.25):
         few, many = (
-            np.cos(np.outer(distances, angular_frequencies(width, n)))
+            np.cos(np.outer(offsets, angular_frequencies(width, n)))
             for width in (16, 64)
         )
         assert ((few.sum(axis=1) + 24) / 32 > many.mean(axis=1)).all()
 
 
 # How they are moved.
-
-
-def the(page, name: str):
-    return page.locator(f"posenc-play[figure={name}]")
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -332,6 +310,15 @@ def test_it_begins_as_it_is_called(browser):
     page.close()
 
 
+def test_a_slider_has_a_name_and_says_its_value(page):
+    moved(page, "unseen", max_wavelength=1e6)
+    slider = the(page, "unseen").get_by_role(
+        "slider", name="Maximum wavelength", exact=True
+    )
+    said = slider.get_attribute("aria-valuetext")
+    assert said.replace("\N{NO-BREAK SPACE}", " ") == "1 000 000"
+
+
 def test_each_remedy_has_a_button(page):
     figure = the(page, "unseen")
     group = figure.get_by_role("group", name="Remedy")
@@ -345,7 +332,7 @@ def test_each_remedy_has_a_button(page):
 def test_the_mouse_drags_the_picture(page, name):
     page.set_viewport_size({"width": 1280, "height": 900})
     for grip, by, wanted in DRAGS[name]:
-        done = drag_by_mouse(the(page, name), grip, by)
+        done = drag(the(page, name), grip, by, by_mouse)
         assert done == pytest.approx(wanted, abs=1)
 
 
@@ -403,7 +390,7 @@ def test_is_accessible_and_fits(page, width, dark):
     assert max(page.evaluate(HEIGHTS)) < 664
 
 
-# Slow: in JupyterLab, in handouts, by touch, for assistive technology.
+# Slow: in JupyterLab, in handouts, by touch.
 
 
 def choose_theme(page, name: str) -> None:
@@ -476,22 +463,6 @@ def test_it_plays_in_the_handouts(browser, width):
 
 
 @pytest.mark.slow
-def test_nbconvert_plays_what_was_run(browser):
-    notebook = stored_notebook()
-    NotebookClient(notebook, kernel_name="python3").execute()
-    html, _ = HTMLExporter().from_notebook_node(notebook)
-    # Its template asks for MathJax and require.js, which are not to be had.
-    with browser.new_context(offline=True) as context:
-        page = context.new_page()
-        page.set_content(html)
-        assert page.evaluate(VISIBLE) == list(FIGURES)
-        for name in FIGURES:
-            play_all(the(page, name))
-        page.emulate_media(media="print")
-        assert page.evaluate(VISIBLE) == ["picture"] * len(FIGURES)
-
-
-@pytest.mark.slow
 def test_a_finger_on_a_grip_drags_and_elsewhere_scrolls(browser, handout):
     with browser.new_context(
         offline=True,
@@ -506,43 +477,17 @@ def test_a_finger_on_a_grip_drags_and_elsewhere_scrolls(browser, handout):
         figure = the(page, "hands")
         start = begin(figure, "row")
         before = page.evaluate("scrollY")
-        swipe(page, start, (0, 60))
+        by_finger(page, start, (0, 60))
         page.wait_for_timeout(300)
         assert page.evaluate("scrollY") == before
         dragged = figure.evaluate(STATE)
         assert dragged["position"] > 7
-        swipe(page, (start[0] + 150, start[1]), (0, -200))
+        by_finger(page, (start[0] + 150, start[1]), (0, -200))
         page.wait_for_timeout(300)
         assert page.evaluate("scrollY") > before + 100
         assert figure.evaluate(STATE) == dragged
         figure.locator("image").tap(position={"x": 100, "y": 202})
         assert figure.evaluate(STATE)["position"] == 50
-
-
-@pytest.mark.slow
-def test_what_a_control_says_reaches_assistive_technology(browser, handout):
-    """Its words and not its place: those of the tree that Linux hands on."""
-    path = next(filter(None, map(shutil.which, handouts.BROWSERS)), None)
-    if path is None:
-        pytest.skip("no Chromium that can be started with its tree")
-    with browser.browser_type.launch(
-        executable_path=path, args=["--force-renderer-accessibility"]
-    ) as heard:
-        context = heard.new_context()
-        page = context.new_page()
-        page.set_content(handout)
-        page.evaluate(MOVE, ["unseen", {"remedy": 3, "max_wavelength": 1e6}])
-        page.evaluate("document.title = 'The figures'")
-        inside = context.new_page()
-        inside.goto("chrome://accessibility")
-        inside.locator("#apiType").select_option("linux")
-        row = inside.locator("#pages > *").filter(has_text="The figures")
-        row.get_by_text("Show accessibility tree").click()
-        tree = row.locator("pre").filter(has_text="[slider]")
-        tree.wait_for()
-        words = tree.inner_text().replace("\N{NO-BREAK SPACE}", " ")
-        assert re.search(r"\[radio button] name='by parts' checked", words)
-        assert re.search(r"name='Max.* valuetext:1 000 000", words)
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import nbformat
 import pytest
-from conftest import NOTEBOOKS
+from conftest import PATHS
 
 # What looks like a number and is none of ours: links, code, years, names.
 NOT_OURS = (
@@ -82,7 +82,7 @@ def unfounded(notebook) -> dict[str, set[str]]:
     return found
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_every_number_in_prose_is_on_the_page(path):
     found = unfounded(nbformat.read(path, as_version=4))
     assert found == {}, (

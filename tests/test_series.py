@@ -4,7 +4,7 @@ import ast
 
 import nbformat
 import pytest
-from conftest import NOTEBOOKS
+from conftest import PATHS
 from nbclient import NotebookClient
 from series import chapters
 from series.cells import tags
@@ -50,7 +50,7 @@ def functions(cells) -> set[str]:
     return found - {"..."}
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_a_student_copy_holds_no_solution(path):
     """Nor does it speak of any, folded or not."""
     cells = chapters.read_notebook(path).cells
@@ -66,7 +66,7 @@ SOME = [
         id=path.stem,
         marks=[] if path.stem.startswith("07") else pytest.mark.slow,
     )
-    for path in NOTEBOOKS
+    for path in PATHS
 ]
 
 

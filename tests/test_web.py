@@ -17,9 +17,9 @@ import nbformat
 import pages
 import pytest
 from bs4 import BeautifulSoup
-from conftest import NOTEBOOKS, ROOT
+from conftest import PATHS, ROOT
+from in_browser import OPEN_FOLDS, play_all, stored_notebook, the, violations
 from nbclient import NotebookClient
-from playing import play_all, stored_notebook
 from series import chapters, listing
 from series.cells import tags
 from series.chapters import read_notebook
@@ -27,7 +27,6 @@ from series.commands import CommandError
 from site_folder import check_folder, replace_folder
 from small_series import write_small_series
 from store_notebooks import SCRIPT
-from test_handouts import violations
 
 from posenc_helpers import FIGURES
 
@@ -97,7 +96,7 @@ def test_each_page_says_how_its_notebook_is_run():
 
 def test_the_home_page_lists_every_page_and_the_handouts_there_are():
     home = pages.home_page(pages.Edition())
-    for path in NOTEBOOKS:
+    for path in PATHS:
         assert f"]({path.name})" in home
         assert f"\n{path.stem}\n" in home  # in the list of pages
     assert "handouts/" not in home
@@ -223,10 +222,7 @@ def test_a_folder_that_holds_something_else_is_refused(tmp_path):
 # Slow: built from nothing, and opened in a browser that reaches nothing else.
 
 OTHERS = ["index", *pages.OTHER_PAGES, "search"]
-PAGES = [path.stem for path in NOTEBOOKS] + OTHERS
-OPEN_FOLDS = """() => {
-    document.querySelectorAll('details').forEach(d => { d.open = true; });
-    return Promise.all(document.getAnimations().map(a => a.finished)); }"""
+PAGES = [path.stem for path in PATHS] + OTHERS
 TOO_WIDE = """() => {
     const scrolls = e => e && (getComputedStyle(e).overflowX === 'auto'
         || scrolls(e.parentElement));
@@ -360,7 +356,7 @@ def test_a_page_is_whole_and_accessible(page, address, name):
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
 def test_figures_play_on_the_pages_and_follow_the_theme(page, address, width):
-    plays = [p.stem for p in NOTEBOOKS if "<posenc-play" in p.read_text()]
+    plays = [p.stem for p in PATHS if "<posenc-play" in p.read_text()]
     page.set_viewport_size({"width": width, "height": 844})
     for name in ["index", *plays]:
         page.emulate_media(color_scheme="dark", media="screen")
@@ -474,4 +470,4 @@ def test_all_figures_play_in_jupyterlite(page, address, project):
     page.goto(address + pages.lite_address(name))
     page.evaluate(RUN_ALL)
     for figure in FIGURES:
-        play_all(page.locator(f"posenc-play[figure={figure}]"))
+        play_all(the(page, figure))

@@ -1,0 +1,269 @@
+"""What tests do in a browser: pages, JupyterLab, figures to play with."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+from nbformat.v4 import (
+    new_code_cell,
+    new_markdown_cell,
+    new_notebook,
+    new_output,
+)
+from playwright.sync_api import Locator
+from small_series import picture
+from store_notebooks import KERNEL
+
+from posenc_helpers import FIGURES
+
+# Any page.
+
+OPEN_FOLDS = """() => {
+    document.querySelectorAll('details').forEach(d => { d.open = true; });
+    return Promise.all(document.getAnimations().map(a => a.finished)); }"""
+
+
+def violations(page, part: str | None = None) -> list[tuple[str, str]]:
+    """What axe finds wrong: the rule, and the first element."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    how = {"resultTypes": ["violations"], "preload": False}
+    found = axe.run(page, part, how).response
+    return [
+        (violation["id"], violation["nodes"][0]["html"])
+        for violation in found["violations"]
+    ]
+
+
+# JupyterLab.
+
+# Outputs are drawn a moment after the kernel has sent them.
+SETTLED = """() => new Promise(settled => {
+    let soon = setTimeout(settled, 500);
+    const later = () => {
+        clearTimeout(soon);
+        soon = setTimeout(settled, 500); };
+    new MutationObserver(later).observe(
+        document.querySelector('.jp-Notebook'),
+        {childList: true, subtree: true, characterData: true}); })"""
+IDLE = '.jp-Notebook-ExecutionIndicator[data-status="idle"]'
+CONNECTED = "#jp-main-statusbar :text('| Idle')"
+PROMPTS = """() => [...document.querySelectorAll('.jp-CodeCell')].map(
+    c => c.querySelector('.jp-InputPrompt')?.textContent.trim() ?? '')"""
+ALL_RAN = f"""() => {{
+    const said = ({PROMPTS})();
+    return said.some(s => /\\d/.test(s)) && !said.some(s => s.includes('*'));
+}}"""
+MINUTE = 60_000  # milliseconds, as Playwright counts
+# By default Playwright asks at each frame, which leaves time for little else.
+NOW_AND_THEN = 200
+
+
+@contextmanager
+def jupyterlab(browser, home: Path, windowing: str) -> Iterator[Callable]:
+    """Start a JupyterLab of its own; the function that opens a notebook."""
+    folder = home / "notebooks"
+    folder.mkdir()
+    settings = home / ".jupyter/lab/user-settings/@jupyterlab"
+    settings /= "notebook-extension"
+    settings.mkdir(parents=True)
+    plain = json.dumps({"windowingMode": windowing})
+    (settings / "tracker.jupyterlab-settings").write_text(plain)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser"]
+    command += ["--allow-root", f"--port={port}", "--ServerApp.port_retries=0"]
+    command += ["--IdentityProvider.token=", "--ServerApp.ip=127.0.0.1"]
+    with (home / "log").open("w") as log:
+        server = subprocess.Popen(
+            command,
+            cwd=folder,
+            env={**os.environ, "HOME": str(home)},
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        address = f"http://127.0.0.1:{port}/"
+        wait_for(address, server, home / "log")
+        yield partial(open_notebook, browser, folder, address)
+    finally:
+        stop(server)
+
+
+def wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
+    until = time.monotonic() + 90
+    while time.monotonic() < until and server.poll() is None:
+        with suppress(URLError):
+            return urlopen(f"{address}api", timeout=30).close()
+        time.sleep(0.2)
+    raise AssertionError(log.read_text())
+
+
+def stop(server: subprocess.Popen) -> None:
+    """Ask it to close its kernels; a busy machine may not get there."""
+    server.terminate()
+    try:
+        server.wait(60)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
+
+
+def open_notebook(browser, folder: Path, address: str, notebook, name: str):
+    """Open a notebook, and wait until one can run it."""
+    nbformat.write(notebook, folder / f"{name}.ipynb")
+    page = browser.new_page(viewport={"width": 1200, "height": 1500})
+    # A workspace for each, so that no tab is left from before.
+    page.goto(f"{address}lab/workspaces/{name}/tree/{name}.ipynb")
+    cells = page.locator(".jp-Notebook .jp-Cell")
+    last = cells.nth(len(notebook.cells) - 1)
+    last.wait_for(state="attached", timeout=MINUTE)
+    wait_until_idle(page)
+    return page
+
+
+def wait_until_idle(page) -> None:
+    page.locator(CONNECTED).first.wait_for(timeout=MINUTE)
+    page.locator(IDLE).wait_for(timeout=MINUTE)
+
+
+def choose(page, menu: str, entry: str) -> None:
+    page.get_by_role("menuitem", name=menu, exact=True).click()
+    page.get_by_role("menuitem", name=entry, exact=True).click()
+
+
+def run_all(page) -> None:
+    choose(page, "Run", "Run All Cells")
+    page.wait_for_function(ALL_RAN, timeout=3 * MINUTE, polling=NOW_AND_THEN)
+    page.locator(IDLE).wait_for(timeout=MINUTE)
+    page.evaluate(SETTLED)
+
+
+# Figures to play with.
+
+CALL = """import matplotlib.pyplot as plt
+from posenc_helpers import play, show
+
+fig, ax = plt.subplots(figsize=(3, 1))
+show(fig, alt="An empty picture.")
+play({!r})"""
+STATE = "figure => figure.stage.state"
+# For each figure: what is dragged, how far at 1280 pixels (a finger goes a
+# third of it), and which settings that changes to what.
+DRAGS = {
+    "hands": [("row", (0, 80), {"position": 27})],
+    "apart": [("mark", (60, 0), {"position": 29})],
+    "pair": [
+        ("both", (0, 40), {"position": 27}),
+        ("later", (0, 40), {"offset": 23}),
+        ("offset", (75, 0), {"offset": 11}),
+    ],
+    "alike": [("mark", (-100, 0), {"position": 20})],
+    "rotary": [
+        ("bar", (600, 0), {"query": 51, "key": 63}),  # as far as it goes
+        ("key", (-150, 0), {"key": 17}),
+        ("turn query", (80, 0), {"query": 7}),
+    ],
+    "unseen": [
+        ("trained", (100, 0), {"trained": 44}),
+        ("length", (200, 0), {"length": 89}),
+    ],
+}
+
+
+def stored_notebook() -> NotebookNode:
+    """A notebook with a picture and a figure of each kind, as stored."""
+    cells = [new_markdown_cell("# Figures\n\nTo play with.", id="title")]
+    for name in FIGURES:
+        html = f'<posenc-play figure="{name}"><p>It moves.</p></posenc-play>'
+        outputs = [
+            picture("A teal box stands for it."),
+            new_output("display_data", data={"text/html": html}),
+        ]
+        cell = new_code_cell(
+            CALL.format(name), id=name, outputs=outputs, execution_count=1
+        )
+        cells.append(cell)
+    return new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
+
+
+def the(page, name: str) -> Locator:
+    """The figure of this name."""
+    return page.locator(f"posenc-play[figure={name}]")
+
+
+def play_all(figure: Locator) -> None:
+    """Move a figure by keys, mouse and finger; see that it answers."""
+    keys(figure)
+    for grip, (x, y), wanted in DRAGS[figure.get_attribute("figure")]:
+        for done in (
+            drag(figure, grip, (x, y), by_mouse),
+            drag(figure, grip, (x / 3, y / 3), by_finger),
+        ):
+            assert done.keys() == wanted.keys(), grip
+
+
+def keys(figure: Locator) -> None:
+    """Press keys at each slider and button."""
+    for slider in figure.get_by_role("slider").all():
+        slider.press("Home")
+        value = slider.get_attribute("aria-valuetext")
+        slider.press("ArrowRight")
+        assert slider.get_attribute("aria-valuetext") != value
+    for button in figure.get_by_role("radio").all()[:-1]:
+        button.press("ArrowRight")
+        assert not button.is_checked()
+
+
+def begin(figure: Locator, grip: str) -> tuple[float, float]:
+    """Put a figure back, and a grip into sight; where its middle is."""
+    figure.evaluate("""figure => {
+        for (const [name, {start}] of Object.entries(
+            figure.stage.figure.settings)) figure.stage.move({[name]: start});
+    }""")
+    held = figure.locator(f".grip[data-drag='{grip}']").last
+    held.evaluate("grip => grip.scrollIntoView({block: 'center'})")
+    box = held.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def drag(figure: Locator, grip: str, by: tuple, move: Callable) -> dict:
+    """Drag a grip so many pixels; the settings that changed."""
+    start = begin(figure, grip)
+    before = figure.evaluate(STATE)
+    move(figure.page, start, by)
+    now = figure.evaluate(STATE)
+    return {name: now[name] for name in now if now[name] != before[name]}
+
+
+def by_mouse(page, start: tuple[float, float], by: tuple) -> None:
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(start[0] + by[0], start[1] + by[1], steps=4)
+    page.mouse.up()
+
+
+def by_finger(page, start: tuple[float, float], by: tuple) -> None:
+    devtools = page.context.new_cdp_session(page)
+
+    def send(kind: str, *points: dict) -> None:
+        touch = {"type": kind, "touchPoints": points}
+        devtools.send("Input.dispatchTouchEvent", touch)
+
+    send("touchStart", {"x": start[0], "y": start[1]})
+    for part in range(1, 9):
+        x, y = (at + far * part / 8 for at, far in zip(start, by, strict=True))
+        send("touchMove", {"x": x, "y": y})
+    send("touchEnd")
+    devtools.detach()
