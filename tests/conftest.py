@@ -57,6 +57,13 @@ def run_up_to(notebook: str, last_cell: str) -> dict:
     raise KeyError(f"{notebook} has no cell {last_cell}")
 
 
+@pytest.fixture(scope="module")
+def names(request: pytest.FixtureRequest) -> dict:
+    """What a notebook defines, for the test file that is named after it."""
+    notebook = request.path.stem.removeprefix("test_")
+    return run_up_to(notebook, "nav-end")
+
+
 def assert_replies(check: Callable, answers: Iterable, words: str) -> None:
     """Give answers to an exercise's check; each reply has these words."""
     for answer in answers:

@@ -5,16 +5,8 @@ import math
 import numpy as np
 import plugin
 import pytest
-from conftest import ROOT, assert_replies, cells_of, run_up_to
+from conftest import ROOT, assert_replies, cells_of
 from PIL import Image
-
-NAME = "01_sine_waves"
-
-
-@pytest.fixture(scope="module")
-def names() -> dict:
-    return run_up_to(NAME, "nav-end")
-
 
 DISTINCT = ["binary_digits", "fast_hand", "clock_hands"]
 NOT_DISTINCT = ["index", "index_over_length", "index_over_100000", "slow_hand"]
@@ -33,7 +25,7 @@ def test_a_fast_hand_is_back_at_position_64(names):
 
 
 def test_the_readme_shows_the_figure_of_the_notebook():
-    cells = {cell.id: cell for cell in cells_of(NAME)}
+    cells = {cell.id: cell for cell in cells_of("01_sine_waves")}
     (output,) = cells["figure-bits-and-hands"].outputs
     shown = Image.open(ROOT / ".github/binary-and-waves.png").convert("RGB")
     assert plugin.difference(plugin.picture(output), shown) == ""

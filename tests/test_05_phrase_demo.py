@@ -2,12 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import assert_replies, run_up_to
-
-
-@pytest.fixture(scope="module")
-def names() -> dict:
-    return run_up_to("05_phrase_demo", "nav-end")
+from conftest import assert_replies
 
 
 def test_words_and_positions_collide_below_the_length_only(names):
@@ -16,14 +11,6 @@ def test_words_and_positions_collide_below_the_length_only(names):
     for word, position in ((3, 7), (0, 19), (19, 18)):
         assert np.array_equal(sums[word, position], sums[position, word])
     assert len(np.unique(sums.reshape(-1, 50), axis=0)) == 200 * 20 - 190
-
-
-def test_the_layer_refuses_phrases_that_nothing_cut_off(names):
-    vectorize = names["keras"].layers.TextVectorization()
-    phrases = [names["TECHNICAL"], names["WISE"]]
-    vectorize.adapt(phrases)
-    with pytest.raises(ValueError, match="input of length 23 is longer"):
-        names["fixed"](vectorize(phrases))
 
 
 @pytest.mark.parametrize("seed", range(1, 6))

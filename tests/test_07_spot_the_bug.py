@@ -10,14 +10,14 @@ from conftest import assert_replies, cells_of
 from posenc_helpers import position_encoding
 from posenc_review import review
 
-NOTEBOOK = "07_spot_the_bug"
+NAME = "07_spot_the_bug"
 
 
 @pytest.fixture(scope="module")
 def names() -> dict:
     """All that the notebook defines when every exercise is solved."""
     namespace: dict = {}
-    for cell in cells_of(NOTEBOOK):
+    for cell in cells_of(NAME):
         if cell.cell_type == "code":
             exec(cell.source, namespace)
     return namespace
@@ -62,7 +62,6 @@ REPLIES = [
     (4, "e(4, 8).shape in [(4, 8), (1, 4, 8)]", "four sentences' should pass"),
     (4, "e(4, 8).shape == (4, 8)", "batch axis' should pass"),
     (4, f"near({BATCH}[0], {BATCH}[-1])", "(1, 4, 1, 8)' should fail"),
-    (4, "1 / 0", "ZeroDivisionError"),
 ]
 
 
@@ -89,7 +88,6 @@ def test_exercise_5_takes_what_is_wrong_and_passes_all_eight(names):
     for answers, reply in (
         ([exchanged, constant], "Correct."),
         ([position_encoding, names["encoder_f"]], "Not yet. "),
-        ([lambda seq_len, d_model: 1 / 0], "ZeroDivisionError"),
     ):
         assert_replies(names["check_5"], answers, reply)
 
@@ -98,7 +96,7 @@ def test_a_layer_is_reviewed_by_the_line_in_the_text():
     def layer(batch: np.ndarray) -> np.ndarray:
         return batch + position_encoding(*batch.shape[1:])
 
-    (text,) = [c.source for c in cells_of(NOTEBOOK) if c.id == "review-layers"]
+    (text,) = [c.source for c in cells_of(NAME) if c.id == "review-layers"]
     (line,) = [x for x in text.splitlines() if x.startswith("review(lambda")]
     given = {"review": review, "np": np, "layer": layer}
     assert eval(line, given).findings == {}

@@ -103,7 +103,6 @@ REPLIES = [
     (2, lambda base: {1e4: 2, 100: 3}[base], "counted from 0"),
     (2, lambda base: 0, "the *best* mean"),
     (2, lambda base: {1e4: 1.0, 100: 0.95}[base], "has that share"),
-    (2, lambda base: None, "is `return` missing"),
     (3, reads, "Correct."),
     (3, lambda config: reads(config) or 10_000, "do not guess"),
     (3, first, "local"),

@@ -9,13 +9,13 @@ from conftest import assert_replies, run_cells
 
 from posenc_helpers import angular_frequencies, position_encoding
 
-NOTEBOOK = "10_fast_tables"
+NAME = "10_fast_tables"
 BUILD = ["plain", "stopwatch", "builders", "clock-hands", "by-digits"]
 
 
 def test_every_builder_builds_the_encoding():
-    names = run_cells(NOTEBOOK, "setup") | {"seq_len": 4_096, "d_model": 32}
-    small = run_cells(NOTEBOOK, *BUILD, **names)
+    names = run_cells(NAME, "setup") | {"seq_len": 4_096, "d_model": 32}
+    small = run_cells(NAME, *BUILD, **names)
     expected = position_encoding(4_096, 32)
     tables = [small["by_digits"](base) for base in (2, 8, 32, 64)]
     for table in (small["plain"](), *tables):
@@ -26,7 +26,7 @@ def test_every_builder_builds_the_encoding():
 @pytest.mark.parametrize("d_model", [64, 256])
 def test_the_step_explains_the_drift_at_other_widths(d_model):
     """Pair by pair, and not in the largest error alone."""
-    names = run_cells(NOTEBOOK, "setup", "plain", "clock-hands")
+    names = run_cells(NAME, "setup", "plain", "clock-hands")
     step = names["clock_hands"](32, angular_frequencies(d_model))
     turn = np.prod(np.tile(step, (10_000, 1)), axis=0)
     with mpmath.workdps(40):
@@ -37,9 +37,9 @@ def test_the_step_explains_the_drift_at_other_widths(d_model):
 def test_the_stopwatch_takes_the_shortest_time():
     """Three builders, two rounds, with a clock that is made up."""
     clock = iter([0, 2, 10, 19, 20, 26, 30, 34, 40, 50, 60, 63])
-    names = run_cells(NOTEBOOK, "setup")
+    names = run_cells(NAME, "setup")
     names["time"] = SimpleNamespace(perf_counter=lambda: next(clock))
-    shortest = run_cells(NOTEBOOK, "stopwatch", **names)["shortest_times"]
+    shortest = run_cells(NAME, "stopwatch", **names)["shortest_times"]
     # The first takes 2 and 4; the second 9 and 10; the third 6 and 3.
     assert shortest([lambda: 0, lambda: 1, lambda: 2], rounds=2) == [2, 9, 3]
 
@@ -72,5 +72,5 @@ REPLIES = [
 @pytest.mark.parametrize(("number", "answer", "reply"), REPLIES)
 def test_exercises_reply_to_what_people_write(number, answer, reply):
     cells = ["setup", "plain", "clock-hands", "digit-hands", f"check-{number}"]
-    names = run_cells(NOTEBOOK, *cells)
+    names = run_cells(NAME, *cells)
     assert_replies(names[f"check_{number}"], [answer], reply)

@@ -10,7 +10,7 @@ from conftest import assert_replies, run_cells
 
 from posenc_helpers import rotate
 
-NOTEBOOK = "11_positions_at_work"
+NAME = "11_positions_at_work"
 CELLS = """
 models cache attention run whole invariant decode dropping reveal-dropped
 check-2 solution-2 axes places padded chunks reveal-gap leak inferred
@@ -22,10 +22,10 @@ suspects-1 reveal-checks bfloat16 reveal-rounded
 def built(seed=1, head_dim=8):
     """All that the notebook builds, with weights of this seed and width."""
     with redirect_stdout(io.StringIO()):
-        names = run_cells(NOTEBOOK, "setup", "words", "weights")
+        names = run_cells(NAME, "setup", "words", "weights")
         names |= {"head_dim": head_dim, "d_model": 2 * head_dim}
         names["rng"] = np.random.default_rng(seed)
-        return run_cells(NOTEBOOK, *CELLS.split(), **names)
+        return run_cells(NAME, *CELLS.split(), **names)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def test_findings_on_positions_hold_for_any_weights(seed, head_dim):
 @pytest.mark.parametrize("seed", range(6))
 def test_an_image_shows_what_no_text_shows(seed):
     """Of the three wrong ports of a model with positions on three axes."""
-    names = run_cells(NOTEBOOK, "reveal-axes", **built(seed))
+    names = run_cells(NAME, "reveal-axes", **built(seed))
 
     def logits(model, positions):
         visible, cache = names["causal"](16), names["new_cache"]()
@@ -138,11 +138,11 @@ def test_rounded_frequencies_are_equally_wrong_everywhere(seed):
 @pytest.mark.parametrize("seed", range(5))
 def test_which_functions_pass_all_four_checks(names, width, seed, capsys):
     vectors = np.random.default_rng(seed).normal(size=(2, 2, 6, width))
-    trial = run_cells(NOTEBOOK, "trial", **names)
+    trial = run_cells(NAME, "trial", **names)
     trial |= {"QUERIES": vectors[0], "KEYS": vectors[1]}
     capsys.readouterr()
     cells = ["more-checks", "reveal-checks", "reveal-rounded"]
-    run_cells(NOTEBOOK, *cells, **trial)
+    run_cells(NAME, *cells, **trial)
     lines = capsys.readouterr().out.splitlines()
     passed = {line.split()[0] for line in lines if line.endswith("passes")}
     conventions = {"rotate", "rotate_halves", "clockwise", "other_base"}
