@@ -1,8 +1,8 @@
 """Figures to play with: how they are called, their numbers, how they move.
 
 The numbers are compared with NumPy in a browser that reaches nothing; so are
-mouse and keys. JupyterLab and handouts are opened by `-m slow`, and so are
-pages and JupyterLite in test_web.py.
+mouse and keys. JupyterLab is opened by `-m slow`, and so are pages and
+JupyterLite in test_web.py.
 """
 
 import ast
@@ -17,7 +17,6 @@ import pytest
 from conftest import PATHS
 from in_browser import (
     DRAGS,
-    OPEN_FOLDS,
     STATE,
     begin,
     by_finger,
@@ -390,7 +389,7 @@ def test_is_accessible_and_fits(page, width, dark):
     assert max(page.evaluate(HEIGHTS)) < 664
 
 
-# Slow: in JupyterLab, in handouts, by touch.
+# Slow: in JupyterLab, by touch.
 
 
 def choose_theme(page, name: str) -> None:
@@ -441,25 +440,6 @@ def plays_in_jupyterlab(page) -> None:
     assert page.evaluate(VISIBLE) == list(FIGURES)
     assert errors == []
     page.close()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("width", [1280, 390])
-def test_it_plays_in_the_handouts(browser, width):
-    paths = list(dict.fromkeys(call.values[0] for call in CALLS))
-    assert len(paths) > 1
-    with browser.new_context(
-        offline=True, viewport={"width": width, "height": 844}
-    ) as context:
-        for path in paths:
-            page = context.new_page()
-            html = handouts.page([path], "student", "a4", lambda name: None)
-            page.set_content(html)
-            page.evaluate(OPEN_FOLDS)
-            figures = page.locator("posenc-play").all()
-            assert figures
-            for figure in figures:
-                play_all(figure)
 
 
 @pytest.mark.slow

@@ -168,14 +168,6 @@ def test_copies_for_colab_bring_the_modules(small, tmp_path, monkeypatch):
 # Pyodide.
 
 
-def test_kernel_and_pyodide_are_fixed_together():
-    """Another kernel wants another Pyodide: renew web/pyodide.json too."""
-    head = (ROOT / "web/build.py").read_text("utf-8")
-    kernel = re.search(r"jupyterlite-pyodide-kernel==([\d.]+)", head)[1]
-    core = re.search(r"jupyterlite-core==([\d.]+)", head)[1]
-    assert kernel == core == lite.PINS["kernel"]
-
-
 def test_a_file_with_another_checksum_is_refused(tmp_path):
     distribution, kept = tmp_path / "distribution", tmp_path / "kept"
     distribution.mkdir()

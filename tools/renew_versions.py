@@ -48,21 +48,30 @@ def renew_lock(everything: bool, packages: Sequence[str]) -> None:
 
 
 def renew_web(everything: bool, packages: Sequence[str]) -> None:
-    """Write the head of web/build.py; the lock decides about its packages."""
+    """Write the head of web/build.py.
+
+    Packages of the lock get the version that they have there. Others keep
+    theirs unless they are to be renewed, and JupyterLite always does.
+    """
     text = BUILD.read_text("utf-8")
     locked = dict(LOCKED.findall((ROOT / LOCK).read_text("utf-8")))
     asked = []
-    for pin in PIN.finditer(text):
-        free = everything or pin["name"] in {*packages, *locked}
-        stays = pin["name"].startswith(TOGETHER) or not free
-        asked.append(pin[0].strip('"') if stays else pin["name"])
+    for name, version in PIN.findall(text):
+        is_free = everything or name in packages or name in locked
+        if is_free and not name.startswith(TOGETHER):
+            asked.append(name)
+        else:
+            asked.append(f"{name}=={version}")
     today = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%dT00:00:00Z}"
     limits = ["--constraint", LOCK, "--exclude-newer", today]
     limits += ["--fork-strategy", "fewest"]
-    versions = dict(
-        LOCKED.findall(compiled(*limits, "-", given="\n".join(asked)))
-    )
-    renewed = PIN.sub(lambda p: f'"{p["name"]}=={versions[p["name"]]}"', text)
+    answer = compiled(*limits, "-", given="\n".join(asked))
+    versions = dict(LOCKED.findall(answer))
+
+    def new_pin(pin: re.Match) -> str:
+        return f'"{pin["name"]}=={versions[pin["name"]]}"'
+
+    renewed = PIN.sub(new_pin, text)
     if everything or renewed != text:
         renewed = DATE.sub(today, renewed)
     BUILD.write_text(renewed, "utf-8")

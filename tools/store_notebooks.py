@@ -48,17 +48,20 @@ def mend(notebook: NotebookNode) -> dict[str, list[str]]:
 
 def give_ids(notebook: NotebookNode) -> list[str]:
     """Name the parts of exercises as tests do; make all ids unique."""
-    given, used = [], set()
     parts = [exercise_part(cell) for cell in notebook.cells]
+    given, used = [], set()
     for cell, part in zip(notebook.cells, parts, strict=True):
-        wanted = part or cell.get("id")
-        is_free = wanted not in used and (part or wanted not in parts)
-        if not wanted or not is_free:
-            wanted = nbformat.v4.new_code_cell().id
-        used.add(wanted)
-        if wanted != cell.get("id"):
-            given.append(wanted)
-            cell.id = wanted
+        old = cell.get("id")
+        if part and part not in used:
+            new = part
+        elif old and not part and old not in used and old not in parts:
+            new = old
+        else:
+            new = nbformat.v4.new_code_cell().id
+        used.add(new)
+        if new != old:
+            cell.id = new
+            given.append(new)
     return given
 
 

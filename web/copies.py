@@ -2,7 +2,7 @@
 
 import hashlib
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import nbformat
@@ -79,11 +79,13 @@ def write_for_browser(
         names: Of the copies, by the name of the notebook.
         elsewhere: Gives the address of a notebook without a copy.
     """
-
-    def finish(copy: NotebookNode) -> None:
-        copy.metadata.kernelspec = PYODIDE
-
-    _write(paths, folder, names, names, elsewhere, finish)
+    for kind, read in enumerate(READERS):
+        files = {stem: both[kind] for stem, both in names.items()}
+        for path in paths:
+            copy = read(path)
+            _relink(copy, files, elsewhere)
+            copy.metadata.kernelspec = PYODIDE
+            _write(copy, folder / files[path.stem])
 
 
 def write_for_colab(
@@ -97,45 +99,39 @@ def write_for_colab(
         repository: OWNER/NAME on GitHub.
         elsewhere: Gives the address of a notebook without a copy.
     """
-
-    def finish(copy: NotebookNode) -> None:
-        source = BRING_MODULES.format(ARCHIVE.format(repository))
-        cell = nbformat.v4.new_code_cell(source, id="bring-modules")
-        copy.cells.insert(1, cell)
-
+    source = BRING_MODULES.format(ARCHIVE.format(repository))
     names = names_on_colab(paths)
-    addresses = {
-        stem: tuple(COLAB.format(repository, name) for name in both)
-        for stem, both in names.items()
-    }
-    _write(paths, folder, names, addresses, elsewhere, finish)
+    for kind, read in enumerate(READERS):
+        files = {stem: both[kind] for stem, both in names.items()}
+        addresses = {
+            stem: COLAB.format(repository, file)
+            for stem, file in files.items()
+        }
+        for path in paths:
+            copy = read(path)
+            _relink(copy, addresses, elsewhere)
+            cell = nbformat.v4.new_code_cell(source, id="bring-modules")
+            copy.cells.insert(1, cell)
+            _write(copy, folder / files[path.stem])
     for path in sources_of(["posenc_*"]):
         copy = folder / path.relative_to(PROJECT)
         copy.parent.mkdir(exist_ok=True)
         shutil.copy(path, copy)
 
 
-def _write(
-    paths: Sequence[Path],
-    folder: Path,
-    names: Names,
-    addresses: Names,
-    elsewhere: Link,
-    finish: Callable[[NotebookNode], None],
+def _relink(
+    copy: NotebookNode, addresses: Mapping[str, str], elsewhere: Link
 ) -> None:
-    """Write a student's and a full copy of each; each links its own kind."""
-    for kind, read in enumerate(READERS):
+    """Let a copy's links lead to the other copies, or elsewhere."""
 
-        def link(name: str, kind: int = kind) -> str | None:
-            both = addresses.get(name)
-            return both[kind] if both else elsewhere(name)
+    def link(name: str) -> str | None:
+        return addresses.get(name) or elsewhere(name)
 
-        for path in paths:
-            copy = read(path)
-            for cell in copy.cells:
-                if cell.cell_type == "markdown":
-                    cell.source = relink(cell.source, link)
-            finish(copy)
-            file = folder / names[path.stem][kind]
-            file.parent.mkdir(parents=True, exist_ok=True)
-            nbformat.write(copy, file)
+    for cell in copy.cells:
+        if cell.cell_type == "markdown":
+            cell.source = relink(cell.source, link)
+
+
+def _write(copy: NotebookNode, file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(copy, file)
