@@ -404,7 +404,7 @@ def show(fig: Figure, alt: str) -> None:
 
 
 # For each figure to play with, its settings: where each begins, and its range.
-FIGURES = {
+FIGURES_TO_PLAY = {
     "apart": {"position": (20, 0, 99), "frequency": (1.0, 0.05, 3.1)},
     "hands": {"position": (7, 0, 63)},
     "pair": {"position": (7, 0, 63), "offset": (3, 0, 32)},
@@ -443,19 +443,19 @@ def play(name: str, **settings: float) -> None:
     GitHub, and in JupyterLab until the cell has run.
 
     Args:
-        name: One of the keys of `FIGURES`.
+        name: One of the keys of `FIGURES_TO_PLAY`.
         settings: Where the figure begins, such as `position=7`. What is left
-            out begins as `FIGURES` says.
+            out begins as `FIGURES_TO_PLAY` says.
 
     Raises:
         TypeError: If the figure has no such setting, or a value is not a
             number.
         ValueError: If there is no such figure, or a value is out of range.
     """
-    if name not in FIGURES:
-        known = ", ".join(FIGURES)
+    if name not in FIGURES_TO_PLAY:
+        known = ", ".join(FIGURES_TO_PLAY)
         raise ValueError(f"no figure {name!r} to play with; there are {known}")
-    known = FIGURES[name]
+    known = FIGURES_TO_PLAY[name]
     for setting, value in settings.items():
         if setting not in known:
             raise TypeError(

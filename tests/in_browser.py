@@ -26,7 +26,7 @@ from playwright.sync_api import Locator
 from small_series import picture
 from store_notebooks import KERNEL
 
-from posenc_helpers import FIGURES
+from posenc_helpers import FIGURES_TO_PLAY
 
 # Any page.
 
@@ -185,7 +185,7 @@ DRAGS = {
 def stored_notebook() -> NotebookNode:
     """A notebook with a picture and a figure of each kind, as stored."""
     cells = [new_markdown_cell("# Figures\n\nTo play with.", id="title")]
-    for name in FIGURES:
+    for name in FIGURES_TO_PLAY:
         html = f'<posenc-play figure="{name}"><p>It moves.</p></posenc-play>'
         outputs = [
             picture("A teal box stands for it."),

@@ -66,7 +66,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 def compare_figures(item: IPyNbCell) -> None:
     """Fail if a cell's figures are not those that are stored."""
-    stored, made = figures(item.cell.outputs), figures(item.test_outputs)
+    stored, made = pictures(item.cell.outputs), pictures(item.test_outputs)
     if len(stored) != len(made):
         fail(item, f"{len(made)} pictures are drawn, {len(stored)} stored")
     for before, now in zip(stored, made, strict=True):
@@ -87,7 +87,7 @@ def fail(item: IPyNbCell, problem: str) -> None:
     )
 
 
-def figures(outputs: list[dict]) -> list[dict]:
+def pictures(outputs: list[dict]) -> list[dict]:
     """Those of a cell's outputs that have a picture."""
     return [each for each in outputs if "image/png" in each.get("data", {})]
 

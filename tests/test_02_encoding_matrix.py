@@ -31,11 +31,6 @@ def by_slices(position, d_model):
     return row
 
 
-def one_per_column(position, d_model):
-    angles = position / 10_000 ** (np.arange(d_model) / d_model)
-    return np.where(np.arange(d_model) % 2, np.cos(angles), np.sin(angles))
-
-
 def exponent_doubled(position, d_model):
     angles = position / 10_000 ** (2 * np.arange(0, d_model, 2) / d_model)
     return np.stack([np.sin(angles), np.cos(angles)], axis=1).ravel()
@@ -44,11 +39,6 @@ def exponent_doubled(position, d_model):
 def tuples(position, d_model):
     row = by_slices(position, d_model)[0]
     return list(zip(row[0::2], row[1::2], strict=True))
-
-
-def sines_first(position, d_model):
-    row = by_slices(position, d_model)[0]
-    return np.concatenate([row[0::2], row[1::2]])
 
 
 WAY_THERE = [*range(0, 64, 2), *range(1, 64, 2)]
@@ -62,9 +52,7 @@ REPLIES = [
     (2, [list(range(1, 65)), np.ones(64)], "Hint: One flat list"),
     (3, [by_slices, lambda p, d: by_slices(p, d)[0].tolist()], "Correct."),
     (3, [tuples], "Correct."),
-    (3, [one_per_column], "one frequency"),
     (3, [exponent_doubled], "i counts pairs"),
-    (3, [sines_first], "Interleave"),
     (3, [lambda p, d: by_slices(p, d).round(4)], "Round nothing"),
 ]
 

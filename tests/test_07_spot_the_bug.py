@@ -49,18 +49,14 @@ BATCH = "(np.zeros((4, 4, 8)) + e(4, 8))"
 # The body of a check `e`; a wrong one hears what it misjudges.
 REPLIES = [
     (1, f"near({SUM}, 4)", "Correct."),
-    (1, f"np.isclose({SUM}, 4)", "Return one True or False"),
-    (1, f"near({SUM}, 1)", "'the right table' should pass"),
     (1, "near(np.sum(table(e, 64) ** 2), 256)", "uneven rows' should fail"),
     (2, f"near({DOTS}[:-1, :-1], {DOTS}[1:, 1:])", "Correct."),
     (2, f"all(np.ptp(np.diag({DOTS}, k)) < 1e-3 for k in (0, 9))", "Correct."),
     (2, f"near(np.diag({DOTS}), 4)", "'b' should fail"),
     (3, "near(table(e, 70_000)[:64], table(e, 64))", "Correct."),
     (3, "near(table(e, 1000)[:64], table(e, 64))", "'n' should fail"),
-    (3, "near(e(70_000, 8)[:64], e(64, 8))", "batch axis' should pass"),
     (4, f"{BATCH}.ndim == 3 and near({BATCH}[0], {BATCH}[-1])", "Correct."),
     (4, "e(4, 8).shape in [(4, 8), (1, 4, 8)]", "four sentences' should pass"),
-    (4, "e(4, 8).shape == (4, 8)", "batch axis' should pass"),
     (4, f"near({BATCH}[0], {BATCH}[-1])", "(1, 4, 1, 8)' should fail"),
 ]
 

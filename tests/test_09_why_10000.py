@@ -95,12 +95,9 @@ def first(config):
 
 REPLIES = [
     (1, 11, "Correct."),
-    (1, 21, "do make"),
     (1, 22, "Count pairs"),
     (2, lambda base: {1e4: 1, 100: 2}[base], "Correct."),
-    (2, lambda base: 1, "Does it use the readers"),
     (2, lambda base: 2, "Right for 100"),
-    (2, lambda base: {1e4: 2, 100: 3}[base], "counted from 0"),
     (2, lambda base: 0, "the *best* mean"),
     (2, lambda base: {1e4: 1.0, 100: 0.95}[base], "has that share"),
     (3, reads, "Correct."),

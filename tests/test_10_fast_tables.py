@@ -61,11 +61,9 @@ REPLIES = [
     (2, moved, "Correct."),
     (2, lambda rows, k: moved(rows, k, 1), "Hint: Those are earlier"),
     (2, lambda rows, k: moved(rows, k).view(complex), "Hint: That is"),
-    (2, lambda rows, k: position_encoding(4, 64, start_index=20), "Not yet"),
     (3, from_hands, "Correct."),
     (3, lambda p, hands: from_hands(p, hands, iter), "Hint: Which"),
     (3, lambda p, h: from_hands(p, h).view(complex), "Hint: That is"),
-    (3, lambda p, h: position_encoding(1, 64, start_index=p)[0], "Not yet"),
 ]
 
 

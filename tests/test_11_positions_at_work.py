@@ -160,11 +160,6 @@ def drops(turned_by, keys_first=True):
     return shift
 
 
-def turns_values(keys, values):
-    moved = -4 * np.ones(8)
-    return rotate(keys[:, 4:], moved), rotate(values[:, 4:], moved)
-
-
 def among_words(real):
     return np.tril(np.tile(real, (20, 1))).astype(int)
 
@@ -180,25 +175,20 @@ EVEN_FIRST = [*range(0, 16, 2), *range(1, 16, 2)]
 REPLIES = [
     (1, lambda size, before: range(before, before + size), "Correct."),
     (1, lambda size, before: np.arange(size), "Each piece begins again"),
-    (1, lambda size, before: [before], "Each word has a position"),
     (2, drops(-4), "Correct."),
     (2, drops(-4, keys_first=False), "Correct."),
     (2, drops(0), "The keys are where they"),
     (2, drops(4), "Rotated forward"),
-    (2, drops(-np.arange(12)), "All keys are at position 0"),
     (2, lambda keys, values: (keys, values), "Drop four."),
-    (2, turns_values, "Values are not rotated"),
     (3, lambda real: among_words(real) + np.diag(~real), "Correct."),
     (3, lambda real: np.tri(20), "Words see pads"),
     (3, among_words, "A row sees nothing"),
     (4, packed, "Correct."),
-    (4, lambda n: packed(n)[::-1], "Positions first"),
     (4, lambda n: (packed(n)[0], np.tri(26)), "The story sees another"),
     (5, lambda weight: weight[:, BY_HEAD], "Correct."),
     (5, lambda weight: weight, "No column has moved"),
     (5, lambda weight: weight[:, EVEN_FIRST], "Each head by itself"),
     (5, lambda weight: weight[BY_HEAD], "You moved rows."),
-    (5, lambda weight: weight[:, :8], "Hint: Head 0 has"),
 ]
 
 

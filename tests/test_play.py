@@ -33,7 +33,7 @@ from in_browser import (
 
 import posenc_helpers
 from posenc_helpers import (
-    FIGURES,
+    FIGURES_TO_PLAY,
     angular_frequencies,
     play,
     position_encoding,
@@ -243,18 +243,23 @@ def test_rotary_shows_scores_of_rotated_vectors(page, rotary_dim, n):
         assert mean == pytest.approx(products.mean(), abs=0.00501)
 
 
-@pytest.mark.parametrize("remedy", range(4))
+REMEDIES = ["none", "interpolation", "NTK-aware", "by parts"]
+
+
+@pytest.mark.parametrize("remedy", REMEDIES)
 def test_unseen_names_the_pairs_with_new_angles(page, remedy):
     trained = 20
+    the(page, "unseen").get_by_role("radio", name=remedy).check()
     for length, n in itertools.product([16, 40, 160], [1, 100, 10_000]):
         w = angular_frequencies(8, n)
         s = max(1, length / trained)
         full = trained * w >= 2 * np.pi
         ntk = angular_frequencies(8, n * s ** (8 / 6))
-        after = [w, w / s, ntk, np.where(full, w, w / s)][remedy]
+        slowed = [w, w / s, ntk, np.where(full, w, w / s)]
+        after = slowed[REMEDIES.index(remedy)]
         new = ~full & (length * after > trained * w + 1e-9)
         state = {"trained": trained, "length": length, "max_wavelength": n}
-        said, _ = moved(page, "unseen", remedy=remedy, **state)
+        said, _ = moved(page, "unseen", **state)
         pairs, fastest, step = said.split(". ", 2)
         assert numbers(pairs) == np.flatnonzero(new).tolist()
         assert numbers(fastest) == np.flatnonzero(~full)[:1].tolist()
@@ -281,18 +286,19 @@ def test_the_notes_are_true_at_every_setting():
 # How they are moved.
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", FIGURES_TO_PLAY)
 def test_script_and_python_know_the_same_settings(browser, handout, name):
     """What is left out begins as it should, and keys reach both ends."""
     with browser.new_context(offline=True) as context:
         page = context.new_page()
         page.set_content(handout)
         figure = the(page, name)
-        starts = {key: known[0] for key, known in FIGURES[name].items()}
+        settings = FIGURES_TO_PLAY[name]
+        starts = {setting: settings[setting][0] for setting in settings}
         assert figure.evaluate(STATE) == starts
         for slider in figure.get_by_role("slider").all():
             setting = slider.get_attribute("name")
-            _, low, high = FIGURES[name][setting]
+            _, low, high = settings[setting]
             for key, end in [("End", high), ("Home", low)]:
                 slider.press(key)
                 now = figure.evaluate(STATE)[setting]
@@ -318,16 +324,7 @@ def test_a_slider_has_a_name_and_says_its_value(page):
     assert said.replace("\N{NO-BREAK SPACE}", " ") == "1 000 000"
 
 
-def test_each_remedy_has_a_button(page):
-    figure = the(page, "unseen")
-    group = figure.get_by_role("group", name="Remedy")
-    names = ["none", "interpolation", "NTK-aware", "by parts"]
-    for remedy, name in enumerate(names):
-        group.get_by_role("radio", name=name).check()
-        assert figure.evaluate(STATE)["remedy"] == remedy
-
-
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", FIGURES_TO_PLAY)
 def test_the_mouse_drags_the_picture(page, name):
     page.set_viewport_size({"width": 1280, "height": 900})
     for grip, by, wanted in DRAGS[name]:
@@ -361,9 +358,9 @@ def test_what_to_notice_comes_after_the_first_move(browser, handout):
 
 
 def test_a_figure_is_on_the_screen_and_a_picture_on_paper(page):
-    assert page.evaluate(VISIBLE) == list(FIGURES)
+    assert page.evaluate(VISIBLE) == list(FIGURES_TO_PLAY)
     page.emulate_media(media="print")
-    assert page.evaluate(VISIBLE) == ["picture"] * len(FIGURES)
+    assert page.evaluate(VISIBLE) == ["picture"] * len(FIGURES_TO_PLAY)
     page.emulate_media(media="screen")
 
 
@@ -381,7 +378,7 @@ def test_is_accessible_and_fits(page, width, dark):
     page.set_viewport_size({"width": width, "height": 844})
     page.evaluate(PAINT, ["#111", "#eee"] if dark else ["#fff", "#111"])
     themes = "document.querySelectorAll('posenc-play[dark]').length"
-    page.wait_for_function(f"{themes} === {len(FIGURES) * dark}")
+    page.wait_for_function(f"{themes} === {len(FIGURES_TO_PLAY) * dark}")
     assert violations(page) == []
     fits = "document.documentElement.scrollWidth <= innerWidth"
     assert page.evaluate(fits)
@@ -410,17 +407,17 @@ def plays_in_jupyterlab(page) -> None:
     errors = []
     page.on("pageerror", lambda error: errors.append(error))
     # Nobody has run it yet, so it is not trusted: the pictures stand.
-    page.locator("img").nth(len(FIGURES) - 1).wait_for()
-    assert page.evaluate(VISIBLE) == ["picture"] * len(FIGURES)
+    page.locator("img").nth(len(FIGURES_TO_PLAY) - 1).wait_for()
+    assert page.evaluate(VISIBLE) == ["picture"] * len(FIGURES_TO_PLAY)
     assert page.get_by_text("It moves.").first.is_visible()
     run_all(page)
     for theme, is_dark in [("JupyterLab Dark", 1), ("JupyterLab Light", 0)]:
         choose_theme(page, theme)
         dark = "document.querySelectorAll('posenc-play[dark]').length"
-        page.wait_for_function(f"{dark} === {len(FIGURES) * is_dark}")
-        assert page.evaluate(VISIBLE) == list(FIGURES)
+        page.wait_for_function(f"{dark} === {len(FIGURES_TO_PLAY) * is_dark}")
+        assert page.evaluate(VISIBLE) == list(FIGURES_TO_PLAY)
         assert violations(page, "posenc-play") == []
-        for name in FIGURES:
+        for name in FIGURES_TO_PLAY:
             play_all(the(page, name))
 
     # Keys are the figure's: `b` would insert a cell, arrows choose another.
@@ -435,9 +432,9 @@ def plays_in_jupyterlab(page) -> None:
     page.keyboard.press("Control+S")
     page.locator(".jp-mod-dirty").wait_for(state="detached")
     page.reload()
-    for name in FIGURES:
+    for name in FIGURES_TO_PLAY:
         play_all(the(page, name))
-    assert page.evaluate(VISIBLE) == list(FIGURES)
+    assert page.evaluate(VISIBLE) == list(FIGURES_TO_PLAY)
     assert errors == []
     page.close()
 
@@ -452,7 +449,7 @@ def test_a_finger_on_a_grip_drags_and_elsewhere_scrolls(browser, handout):
     ) as context:
         page = context.new_page()
         page.set_content(handout)
-        for name in FIGURES:
+        for name in FIGURES_TO_PLAY:
             play_all(the(page, name))
         figure = the(page, "hands")
         start = begin(figure, "row")

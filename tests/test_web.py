@@ -28,7 +28,7 @@ from site_folder import check_folder, replace_folder
 from small_series import write_small_series
 from store_notebooks import SCRIPT
 
-from posenc_helpers import FIGURES
+from posenc_helpers import FIGURES_TO_PLAY
 
 NUMPY = [each.path for each in listing.NOTEBOOKS if not each.tensorflow]
 TEN_MINUTES = 600_000  # milliseconds, as Playwright counts
@@ -461,5 +461,5 @@ def test_all_figures_play_in_jupyterlite(page, address, project):
     page.set_viewport_size({"width": 1280, "height": 7000})  # all at once
     page.goto(address + pages.lite_address(name))
     page.evaluate(RUN_ALL)
-    for figure in FIGURES:
+    for figure in FIGURES_TO_PLAY:
         play_all(the(page, figure))
