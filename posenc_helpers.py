@@ -56,13 +56,11 @@ def angular_frequencies(
         ValueError: If `d_model` is below 1 or above 2**31, or
             `max_wavelength` is not a finite number of at least 1.
     """
-    check_size("d_model", d_model, 1)
-    if d_model > MAX_ENTRIES:
-        raise ValueError(f"d_model must be at most 2**31, not {d_model}")
-    check_max_wavelength(max_wavelength)
+    d_model = checked_int("d_model", d_model, highest=MAX_ENTRIES)
+    max_wavelength = checked_max_wavelength(max_wavelength)
     powers = -np.arange(0, d_model, 2) / d_model
     with np.errstate(under="ignore"):  # the slowest may be hardly a number
-        return float(max_wavelength) ** powers
+        return max_wavelength**powers
 
 
 def encode_positions(
@@ -183,26 +181,30 @@ def rotate(
 # What the formulas accept.
 
 
-def check_size(name: str, value: object, minimum: int) -> None:
-    """Raise an error unless the value is an integer, and large enough."""
+def checked_int(
+    name: str, value: object, lowest: int = 1, highest: float = math.inf
+) -> int:
+    """The value as Python's integer; an error if it is none, or unfit."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be an integer, not {value!r}")
-    if value < minimum:
-        raise ValueError(f"{name} must be at least {minimum}, not {value}")
+    if value < lowest:
+        raise ValueError(f"{name} must be at least {lowest}, not {value}")
+    if value > highest:
+        raise ValueError(f"{name} must be at most {highest}, not {value}")
+    return int(value)
 
 
-def check_max_wavelength(value: object) -> None:
-    """Raise an error unless the value is a finite number of at least 1."""
+def checked_max_wavelength(value: object) -> float:
+    """The value as a float; an error unless it is finite and at least 1."""
     try:
         is_number = isinstance(value, Real) and not isinstance(value, bool)
-        fits = is_number and 1 <= float(value) < math.inf
+        if is_number and 1 <= float(value) < math.inf:
+            return float(value)
     except OverflowError:  # an integer of hundreds of digits
-        fits = False
-    if not fits:
-        raise ValueError(
-            "max_wavelength must be a finite number of at least 1,"
-            f" not {value!r}"
-        )
+        pass
+    raise ValueError(
+        f"max_wavelength must be a finite number of at least 1, not {value!r}"
+    )
 
 
 def _real_numbers(
@@ -266,7 +268,10 @@ def position_encoding(
             `max_wavelength` is not a finite number of at least 1, or
             `dtype` is neither float64 nor float32.
     """
-    _check_table(seq_len, d_model, start_index)
+    seq_len = checked_int("seq_len", seq_len, 0)
+    d_model = checked_int("d_model", d_model)
+    start_index = checked_int("start_index", start_index, 0)
+    _check_reach(seq_len, d_model, start_index)
     # None comes first: NumPy takes it for float64.
     if dtype is None or dtype not in (np.dtype("f4"), np.dtype("f8")):
         raise ValueError(f"dtype must be float32 or float64, not {dtype!r}")
@@ -275,21 +280,19 @@ def position_encoding(
     with np.errstate(under="ignore"):  # what is too small to store is 0
         for left in range(0, d_model, STRIP):
             pairs = frequencies[left // 2 : (left + STRIP) // 2]
-            _fill(encoding[:, left : left + STRIP], int(start_index), pairs)
+            _fill(encoding[:, left : left + STRIP], start_index, pairs)
     return encoding
 
 
-def _check_table(seq_len: int, d_model: int, start_index: int) -> None:
-    check_size("seq_len", seq_len, 0)
-    check_size("start_index", start_index, 0)
-    check_size("d_model", d_model, 1)
-    entries = max(1, int(seq_len)) * int(d_model)
+def _check_reach(seq_len: int, d_model: int, start_index: int) -> None:
+    """An error if the table is too large, or leads too far out."""
+    entries = max(1, seq_len) * d_model
     if entries > MAX_ENTRIES:
         raise ValueError(
             f"seq_len={seq_len} by d_model={d_model} is {entries:.1e} entries;"
             f" at most {MAX_ENTRIES:.1e} are built at once"
         )
-    if int(start_index) + int(seq_len) > MAX_POSITION:
+    if start_index + seq_len > MAX_POSITION:
         raise ValueError(
             f"start_index={start_index} and seq_len={seq_len} lead past"
             " position 2**38, where rows may be off by more than 1e-4"

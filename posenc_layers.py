@@ -11,12 +11,13 @@ from typing import Any
 import keras
 import numpy as np
 from keras import ops
+from keras.backend import is_float_dtype, standardize_dtype
 
 from posenc_helpers import (
     MAX_POSITION,
     angular_frequencies,
-    check_max_wavelength,
-    check_size,
+    checked_int,
+    checked_max_wavelength,
     position_encoding,
 )
 
@@ -40,22 +41,10 @@ WHOLE_BELOW = {"bool": 2, "bfloat16": 2**8, "float16": 2**11, "float32": 2**24}
 registered = keras.saving.register_keras_serializable(package="posenc")
 
 
-def _size(name: str, value: object) -> int:
-    """The value as Python's integer, which a config can hold."""
-    check_size(name, value, minimum=1)
-    return int(value)
-
-
 def _true_or_false(name: str, value: object) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False, not {value!r}")
     return bool(value)
-
-
-def _dtype_name(inputs: object) -> str:
-    """The name of a tensor's or array's dtype; of another object, its type."""
-    dtype = getattr(inputs, "dtype", type(inputs).__name__)
-    return str(getattr(dtype, "name", dtype)).removeprefix("torch.")
 
 
 def _value(tensor: Tensor) -> np.ndarray | None:
@@ -78,28 +67,14 @@ def _refuse(told: str, ids: np.ndarray, fits: np.ndarray) -> None:
         raise ValueError(f"{told}; this is {ids[~fits][0]}")
 
 
-def _advice(inputs: object) -> str:
-    """What to do with inputs that are no tensor; nothing if they are one."""
-    dtype = _dtype_name(inputs)
-    if dtype.startswith(("str", "bytes", "object")):
-        return f"{dtype}: keras.layers.TextVectorization makes ids of text"
-    if not hasattr(inputs, "dtype"):
-        return f"{dtype}: keras.ops.convert_to_tensor makes a tensor"
-    # Keras's ragged tensors have `ragged`, TensorFlow's `ragged_rank`.
-    if getattr(inputs, "ragged", hasattr(inputs, "ragged_rank")):
-        return "ragged: call .to_tensor(), or keras.Input without ragged=True"
-    return ""
-
-
 class _PositionLayer(keras.Layer):
     """What the three layers share: floats only, masks, advice on inputs."""
 
     def __init__(self, ndim: int, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        if not keras.backend.is_float_dtype(self.compute_dtype):
-            raise ValueError(
-                f"dtype must be a float, not {self.compute_dtype}"
-            )
+        dtype = self.compute_dtype
+        if not is_float_dtype(dtype):
+            raise ValueError(f"dtype must be a float, not {dtype}")
         self.input_spec = keras.InputSpec(ndim=ndim)
         self.supports_masking = True
         # Keras would cast float inputs to the dtype of the results, and ids
@@ -107,12 +82,20 @@ class _PositionLayer(keras.Layer):
         self.autocast = False
 
     def __call__(self, inputs: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        # Not in `call`, because Keras stops at a list or a text before that,
-        # with an error that does not say what to do.
-        advice = _advice(inputs)
-        if advice:
-            raise ValueError(f"{self.name} takes a tensor. This is {advice}.")
-        return super().__call__(inputs, *args, **kwargs)
+        # Keras refuses a list or a text before it looks at `input_spec`, and
+        # its error does not say what to do.
+        dtype = getattr(inputs, "dtype", type(inputs).__name__)
+        dtype = str(getattr(dtype, "name", dtype))
+        if dtype.startswith(("str", "bytes", "object")):
+            advice = f"{dtype}: keras.layers.TextVectorization makes ids of it"
+        elif not hasattr(inputs, "dtype"):
+            advice = f"{dtype}: keras.ops.convert_to_tensor makes a tensor"
+        # Keras's ragged tensors have `ragged`, TensorFlow's `ragged_rank`.
+        elif getattr(inputs, "ragged", hasattr(inputs, "ragged_rank")):
+            advice = "ragged: call .to_tensor(), or Input without ragged=True"
+        else:
+            return super().__call__(inputs, *args, **kwargs)
+        raise ValueError(f"{self.name} takes a tensor. This is {advice}.")
 
 
 @registered
@@ -157,8 +140,8 @@ class PositionEmbeddingLayer(_PositionLayer):
         TensorFlow's XLA (`jit_compile=True`, which Keras may choose on a
         GPU) cannot raise errors: such an id reads the nearest row, and a
         fraction is cut off. After an error in `fit` or `predict` on JAX,
-        Keras needs the model built or loaded again, and `jax.export` cannot
-        store the check.
+        the model has to be built or loaded again. `jax.export` cannot store
+        the check.
 
     References:
         Gehring et al. 2017, "Convolutional sequence to sequence learning".
@@ -177,13 +160,12 @@ class PositionEmbeddingLayer(_PositionLayer):
         **kwargs: Any,
     ) -> None:
         super().__init__(ndim=2, **kwargs)
-        self.sequence_length = _size("sequence_length", sequence_length)
-        self.vocab_size = _size("vocab_size", vocab_size)
-        self.output_dim = _size("output_dim", output_dim)
+        self.sequence_length = checked_int("sequence_length", sequence_length)
+        self.vocab_size = checked_int("vocab_size", vocab_size)
+        self.output_dim = checked_int("output_dim", output_dim)
         self.mask_zero = _true_or_false("mask_zero", mask_zero)
 
     def build(self, input_shape: Shape) -> None:
-        self._refuse_longer(input_shape[1])
         words, positions = self.vocab_size, self.sequence_length
         self.word_table = self._table("word", words, self.learned_words)
         self.position_table = self._table(
@@ -220,21 +202,19 @@ class PositionEmbeddingLayer(_PositionLayer):
             )
 
     def _checked_ids(self, inputs: Tensor) -> Tensor:
-        """The ids as integers; an error if they are not in the table."""
-        dtype = _dtype_name(inputs)
-        if self.vocab_size > WHOLE_BELOW.get(dtype, self.vocab_size):
+        """The ids as integers; an error if one is not in the table."""
+        dtype, size = standardize_dtype(inputs.dtype), self.vocab_size
+        if size > WHOLE_BELOW.get(dtype, size):
             raise ValueError(
-                f"ids came as {dtype}, too coarse for vocab_size="
-                f"{self.vocab_size}: begin with keras.Input(dtype='int32')"
+                f"ids came as {dtype}, too coarse for vocab_size={size}:"
+                " begin with keras.Input(dtype='int32')"
             )
-        told = (
-            "ids must be whole numbers, not negative and below"
-            f" vocab_size={self.vocab_size}"
-        )
         ids = ops.cast(inputs, "int32")
-        fits = (ids >= 0) & (ids < self.vocab_size) & ops.equal(ids, inputs)
+        fits = (ids >= 0) & (ids < size) & ops.equal(ids, inputs)
+        told = "ids must be whole numbers, not negative and below"
+        told += f" vocab_size={size}"
         all_fit = _value(ops.all(fits))
-        if all_fit is None:  # compiled
+        if all_fit is None:
             return self._checked_as_it_runs(told, ids, inputs, fits)
         if not all_fit:
             _refuse(told, _value(inputs), _value(fits))
@@ -244,8 +224,6 @@ class PositionEmbeddingLayer(_PositionLayer):
         self, told: str, ids: Tensor, inputs: Tensor, fits: Tensor
     ) -> Tensor:
         """The same for compiled code, which learns the ids only then."""
-        # Where the check is dropped, the nearest row is read.
-        ids = ops.clip(ids, 0, self.vocab_size - 1)
         if BACKEND == "jax":
             refuse = partial(jax.debug.callback, partial(_refuse, told))
             jax.lax.cond(ops.all(fits), lambda *_: None, refuse, inputs, fits)
@@ -258,7 +236,8 @@ class PositionEmbeddingLayer(_PositionLayer):
             check = tf.debugging.Assert(fits, [told, lowest, highest, length])
             with tf.control_dependencies([check]):  # ids wait for the check
                 ids = tf.identity(ids)
-        return ids
+        # Where XLA drops the check, the nearest row is read.
+        return ops.clip(ids, 0, self.vocab_size - 1)
 
     def compute_mask(self, inputs: Tensor, mask: Tensor = None) -> Tensor:
         return ops.not_equal(inputs, 0) if self.mask_zero else mask
@@ -281,16 +260,13 @@ class PositionEmbeddingFixedWeights(PositionEmbeddingLayer):
     """Fixed position encoding plus a word table, fixed or learned.
 
     As published, both tables are the same frozen sinusoids. Word `a` at
-    position `b` then gets the same vector as word `b` at position `a`, for
-    ids and positions that are rows of both tables. In practice, use
-    `learned_words=True`.
+    position `b` then gets the same vector as word `b` at position `a`. In
+    practice, use `learned_words=True`. All else is as in
+    `PositionEmbeddingLayer`.
 
     Args:
         learned_words: False for the frozen word table as published, True
             for one that starts random and is trained.
-
-    The other arguments, and how the layer is called, are as in
-    `PositionEmbeddingLayer`.
 
     References:
         Vaswani et al. 2017, "Attention is all you need", section 3.5.
@@ -359,8 +335,7 @@ class SinePositionEncoding(_PositionLayer):
 
     def __init__(self, max_wavelength: float = 10_000, **kwargs: Any) -> None:
         super().__init__(ndim=3, **kwargs)
-        check_max_wavelength(max_wavelength)
-        self.max_wavelength = float(max_wavelength)
+        self.max_wavelength = checked_max_wavelength(max_wavelength)
 
     def call(self, inputs: Tensor, start_index: int | Tensor = 0) -> Tensor:
         start = self._start(start_index)
@@ -379,12 +354,9 @@ class SinePositionEncoding(_PositionLayer):
             value = _value(start)
             if value is not None:
                 start = value.item()
-            elif _dtype_name(start).startswith(("int", "uint")):
+            elif "int" in standardize_dtype(start.dtype):
                 return start
-        check_size("start_index", start, minimum=0)
-        if start > MAX_POSITION:
-            raise ValueError(f"start_index must be at most 2**38, not {start}")
-        return int(start)
+        return checked_int("start_index", start, 0, MAX_POSITION)
 
     def _rows_from_table(self, inputs: Tensor, start: int) -> Tensor:
         """For a known length and start: NumPy makes the rows."""
@@ -404,9 +376,8 @@ class SinePositionEncoding(_PositionLayer):
     def _rows_by_formula(self, inputs: Tensor, start: int | Tensor) -> Tensor:
         """For what only a running graph knows (see notebook 04)."""
         length, d_model = ops.shape(inputs)[1], inputs.shape[2]
-        frequencies = ops.convert_to_tensor(
-            angular_frequencies(d_model, self.max_wavelength)
-        )
+        frequencies = angular_frequencies(d_model, self.max_wavelength)
+        frequencies = ops.convert_to_tensor(frequencies)
         dtype = frequencies.dtype  # float64, but float32 on JAX
         positions = ops.cast(ops.arange(length), dtype)
         positions += ops.cast(start, dtype)
