@@ -94,52 +94,62 @@ def plan_of(
         bases: That are likely.
     """
     pairs, near = len(measured), 4 * precision
-    if np.sum(measured > STILL) < 2:  # a pair alone has no base
-        plan = Plan(np.where(measured > STILL, 1.0, 0.0))
-        if not measured.any() or follows(measured, plan.frequencies, 1e-5):
+    turning = measured > STILL
+    if turning.sum() < 2:  # a pair alone has no base
+        plan = Plan(np.where(turning, 1.0, 0.0))
+        if follows(measured, plan.frequencies, max(near, 1e-5)):
             return plan
         return next(slowed(plan, measured, near))
     usual = [
-        Plan(geometric(base, pairs, count), base, exponents)
-        for base in bases
-        for exponents, count in enumerate(steps)
+        *likely,
+        *(
+            Plan(geometric(base, pairs, count), base, exponents)
+            for base in bases
+            for exponents, count in enumerate(steps)
+        ),
     ]
     fitted = fitted_plans(measured, steps, precision)
-    for plans in ([*likely, *usual], *([plan] for plan in fitted)):
+    for plans in (usual, *([plan] for plan in fitted)):
         right = [plan for plan in plans if not plan.findings]
-        for group in (
-            plans,
-            [other for plan in right for other in changed(plan)],
-            [
-                other
-                for plan in right
-                for other in slowed(plan, measured, near)
-            ],
-        ):
+        simple = [other for plan in right for other in changed(plan)]
+        divided = [
+            other for plan in right for other in slowed(plan, measured, near)
+        ]
+        for group in (plans, simple, divided):
             for fits in (follows, follows_rounded):
                 for plan in group:
                     if fits(measured, plan.frequencies, near):
                         return plan
-    likely = [plan for plan in likely if not plan.findings]
-    right = [*likely, *usual, *fitted]
-    by_base = [*reversed([*likely, *usual]), *fitted]  # large bases first
-    some = measured[measured > STILL]
-    if len(some) > 3 and follows_rounded(some, some, near):
+    return inexact_plan(measured, usual, fitted, precision)
+
+
+def inexact_plan(
+    measured: np.ndarray,
+    usual: list[Plan],
+    fitted: list[Plan],
+    precision: float,
+) -> Plan:
+    """Return the plan that some pairs follow, or all of them by and large."""
+    usual = [plan for plan in usual if not plan.findings]
+    large_first = [*reversed(usual), *fitted]
+    turning = measured[measured > STILL]
+    if len(turning) > 3 and follows_rounded(turning, turning, 4 * precision):
         words = "The frequencies are numbers of 16 bits: they are rounded."
-        return (
-            by_parts(measured, by_base, STEP["bfloat16"], 0.7)
-            or by_and_large(measured, right)
-            or Plan(measured, findings=(Finding("precision", words),))
-        )
-    words = "The frequencies follow no single base, nor parts of one."
-    loose = max(10 * precision, 1e-4)
-    return (
-        by_parts(measured, by_base, loose, 0.7)
-        or odd_pairs(measured, right, loose)
-        or by_and_large(measured, right)
-        or by_parts(measured, usual, loose, 1)
-        or Plan(measured, findings=(Finding("frequencies", words),))
-    )
+        finding = Finding("precision", words)
+        plan = by_parts(measured, large_first, STEP["bfloat16"])
+    else:
+        words = "The frequencies follow no single base, nor parts of one."
+        finding = Finding("frequencies", words)
+        loose = max(10 * precision, 1e-4)
+        plan = by_parts(measured, large_first, loose)
+        plan = plan or odd_pairs(measured, [*usual, *fitted], loose)
+    if plan:
+        return plan
+    for plan in [*usual, *fitted]:
+        if follows(measured, plan.frequencies, 0.01):
+            return plan  # the engine says by how much they miss it
+    own = by_parts(measured, usual, 1e-4, most=1)  # of each pair a factor
+    return own or Plan(measured, findings=(finding,))
 
 
 def fitted_plans(
@@ -159,10 +169,9 @@ def fitted_plans(
     plans = []
     for exponents, count in enumerate(steps):
         base = float(np.exp(min(abs(slope) * count, 600.0)))
-        for spread in (max(2e-6, 20 * scatter), 0.02):
-            near = roundest(base, spread)
-            frequencies = geometric(near, len(measured), count)
-            plans.append(Plan(frequencies, near, exponents))
+        base = roundest(base, max(2e-6, 20 * scatter))
+        frequencies = geometric(base, len(measured), count)
+        plans.append(Plan(frequencies, base, exponents))
     return sorted(plans, key=lambda plan: len(plain(plan.base).strip("0.")))
 
 
@@ -191,15 +200,15 @@ def follows_rounded(
 ) -> bool:
     """Tell whether frequencies are those of a plan in a shorter format."""
     return any(
-        follows(measured, rounded(due), near)
-        for name, rounded in FORMATS.items()
-        if name != "float32" and near < STEP[name] / 8
+        follows(measured, FORMATS[name](due), near)
+        for name in ("bfloat16", "float16", "TensorFloat-32")
+        if near < STEP[name] / 8
     )
 
 
 def changed(plan: Plan) -> Iterator[Plan]:
     """Yield a plan with each of the `CHANGES`."""
-    for words, change in CHANGES.items() if len(plan.frequencies) > 1 else ():
+    for words, change in CHANGES.items():
         frequencies = change(plan.frequencies)
         yield plan._replace(
             frequencies=frequencies,
@@ -229,21 +238,27 @@ def slowed(plan: Plan, measured: np.ndarray, near: float) -> Iterator[Plan]:
 
 
 def by_parts(
-    measured: np.ndarray, plans: list[Plan], near: float, most: float
+    measured: np.ndarray, plans: list[Plan], near: float, most: float = 0.7
 ) -> Plan | None:
-    """Return the first plan that the fast pairs follow.
+    """Return the first plan that the fast pairs follow, and not the slow.
 
     Fast pairs follow a base, slow ones are divided by a factor, and those
     between by less. Where it is the other way round, that is a finding.
+
+    Args:
+        measured: The frequency of each pair.
+        plans: To try.
+        near: By how much, relatively, frequencies may be off.
+        most: Which part of the pairs may lie between.
     """
     index = np.flatnonzero(measured > STILL)
     for plan in plans:
-        ratios = plan.frequencies[index] / measured[index]
-        steps, slack = np.diff(ratios), near * ratios.max()
+        due = plan.frequencies[index]
+        ratios = due / measured[index]
         fast = np.abs(ratios / ratios[0] - 1) <= near
         slow = np.abs(ratios / ratios[-1] - 1) <= near
-        between = ~fast & ~slow
-        if (fast & slow).any() or between.mean() > most:
+        steps, slack = np.diff(ratios), near * ratios.max()
+        if (fast & slow).any() or np.mean(~fast & ~slow) > most:
             continue
         if abs(ratios[0] - 1) <= near and steps.min() >= -slack:
             factor = roundest(ratios[-1], near)
@@ -252,12 +267,10 @@ def by_parts(
                 f" has them, {numbered('pair', index[slow])} divided by"
                 f" {plain(factor)}"
             )
-            due = measured.copy()
-            due[index[fast]] = plan.frequencies[index[fast]]
-            due[index[slow]] = plan.frequencies[index[slow]] / factor
-            rounded = near >= STEP["bfloat16"]
-            exact = off_by(measured, due) <= 8 * STEP["float32"]
-            frequencies = np.where(exact | rounded, due, measured)
+            frequencies = measured.copy()
+            if near >= STEP["bfloat16"]:  # the engine says what is rounded
+                frequencies[index[fast]] = due[fast]
+                frequencies[index[slow]] = due[slow] / factor
             return plan._replace(frequencies=frequencies, parts=parts)
         ends = fast.sum() > 1 and slow.sum() > 1
         if ends and abs(ratios[-1] - 1) <= near and steps.max() <= slack:
@@ -283,29 +296,19 @@ def odd_pairs(
     due, odd = plan.frequencies, np.flatnonzero(misses(plan))
     if len(odd) > 0.5 * turning.sum():
         return None
-    findings, named = [], set()
-    for pair in odd.tolist():
-        other = int(np.abs(np.log(due / measured[pair])).argmin())
-        both = np.array([pair, other])
-        words = (
-            f"Pair {pair} turns by {plain(measured[pair], 4)} per position"
-            f" instead of {plain(due[pair], 4)}."
-        )
-        if other in odd and follows(measured[both], due[both[::-1]], near):
-            words = f"Pairs {pair} and {other} are exchanged."
-            named.add(other)
-        if pair not in named:
-            findings.append(Finding("pair", words, pair=pair))
-    frequencies = np.where(misses(plan), measured, due)
-    return plan._replace(frequencies=frequencies, findings=tuple(findings))
-
-
-def by_and_large(measured: np.ndarray, plans: list[Plan]) -> Plan | None:
-    """Return the plan that frequencies miss by less than a hundredth."""
-    for plan in plans:
-        if follows(measured, plan.frequencies, 0.01):
-            return plan  # the engine says by how much they miss it
-    return None
+    pair = int(odd[0])
+    words = (
+        f"Pair {pair} turns by {plain(measured[pair], 4)} per position instead"
+        f" of {plain(due[pair], 4)}."
+    )
+    if len(odd) > 1:
+        words += f" Off, too: {numbered('pair', odd[1:])}."
+    if len(odd) == 2 and follows(measured[odd], due[odd[::-1]], near):
+        words = f"Pairs {odd[0]} and {odd[1]} are exchanged."
+    return plan._replace(
+        frequencies=np.where(misses(plan), measured, due),
+        findings=(Finding("pair", words, pair=pair),),
+    )
 
 
 def suggestion(
