@@ -4,9 +4,9 @@ To read it, begin with `hypothesis`, how columns turn; `changes`, what may be
 changed in that; and `explain`. For rotary functions go on with `rotary`, which
 tells the steps: `asking` (are positions read), `pairs` (which columns turn
 together), `frequencies` (which base they follow), `sweep` (every position),
-`config` and `held` (what a model asks for). For tables: `conventions`,
-`tables` (the checks of notebook 07), `table_causes`. `report`, `rounding` and
-`settings` serve both.
+`config` and `held` (what a model asks for), `seen` (what is reported). For
+tables: `conventions`, `tables` (the checks of notebook 07), `table_causes`.
+`report`, `rounding` and `settings` serve both.
 """
 
 from .conventions import CONVENTIONS, convention_of

@@ -37,46 +37,36 @@ class Pairs(NamedTuple):
         """Count the columns that turn."""
         return 2 * int((~self.still).sum())
 
-    def but_last(self) -> "Pairs":
-        """Leave out the last pair, beyond the end of a part."""
-        half = self.layout == "half"
-        return self._replace(
-            layout="half of the head" if half else self.layout,
-            columns=self.columns[:-1],
-            still=self.still[:-1],
-        )
+
+NO_COLUMNS = np.empty((0, 2), int)
+NO_PAIRS = Pairs("unknown", NO_COLUMNS, np.empty(0, bool), 0, NO_COLUMNS)
 
 
-def pairs_of(matrices: np.ndarray) -> tuple[Pairs | None, list[Finding]]:
-    """Find out which columns turn together.
-
-    Returns:
-        The pairs, or None if there are none to be made out; and what is
-        wrong.
-    """
+def pairs_of(matrices: np.ndarray) -> tuple[Pairs, list[Finding]]:
+    """Find out which columns turn together, and what is wrong with that."""
     order, written = order_of(matrices[0])
     matrices = in_order(matrices, order)
-    columns = np.arange(len(order))
+    kept = np.diagonal(matrices, axis1=1, axis2=2)
     mixing = np.maximum(matrices.max(axis=0), -matrices.min(axis=0))
     mixing = np.maximum(mixing, mixing.T)
     np.fill_diagonal(mixing, 0)
     most = mixing.max(axis=1)
-    partner = np.where(most > 0, mixing.argmax(axis=1), columns)
     others = mixing > 1e-6 * np.maximum(most[:, None], most)
     mixed = np.flatnonzero(others.sum(axis=1) > 1)
-    kept = np.diagonal(matrices, axis1=1, axis2=2).copy()
     if len(mixed):
         words = f"Columns {runs(mixed)} are mixed with more than one other."
-        return None, [Finding("rotation", words, column=int(mixed[0]))]
-    if np.array_equal(partner, columns):
+        return NO_PAIRS, [Finding("rotation", words, column=int(mixed[0]))]
+    if not most.any():
         words = "Nothing turns, whatever the position."
         if np.ptp(kept, axis=0).max() >= 1e-6:
             words = "Columns only change their size: the sines are missing."
-        return None, [Finding("rotation", words)]
+        return NO_PAIRS, [Finding("rotation", words)]
+    columns = np.arange(len(order))
+    partner = np.where(most > 0, mixing.argmax(axis=1), columns)
     pairs = laid_out(partner)._replace(order=order, written=written)
     findings = []
-    kept[:, pairs.columns[~pairs.still]] = 1
-    changed = np.flatnonzero(np.abs(kept[1:] - 1).max(axis=0) > 1e-4)
+    off = np.abs(kept[1:] - 1).max(axis=0)
+    changed = np.flatnonzero((partner == columns) & (off > 1e-4))
     if len(changed):
         column = int(changed[0])
         words = (
@@ -85,7 +75,7 @@ def pairs_of(matrices: np.ndarray) -> tuple[Pairs | None, list[Finding]]:
             f" {plain(kept[1, column], 4)}."
         )
         findings.append(Finding("lengths", words, column=column))
-    if not np.array_equal(order, columns) and not written:
+    if not written and not np.array_equal(order, columns):
         findings.append(moved(pairs))
     if pairs.layout == "unknown":
         one, other = pairs.columns[0].tolist()
@@ -103,16 +93,17 @@ def order_of(matrix: np.ndarray) -> tuple[np.ndarray, str]:
         The column of x that each column of the result is, and the name of
         that order if it is one.
     """
-    usual, order = np.arange(len(matrix)), matrix.argmax(axis=1)
-    woven = np.argsort([*usual[::2], *usual[1::2]])
-    moves_only = np.array_equal(np.sort(order), usual) and (
-        np.abs(matrix - np.eye(len(matrix))[order]).max() < 1e-3
-    )
-    if not moves_only or np.array_equal(order, usual):
-        return usual, ""
-    if np.array_equal(order, np.argsort(woven)):
+    columns, order = np.arange(len(matrix)), matrix.argmax(axis=1)
+    halves = np.concatenate([columns[::2], columns[1::2]])
+    moves = np.array_equal(np.sort(order), columns)
+    if not moves or np.abs(matrix - np.eye(len(matrix))[order]).max() >= 1e-3:
+        return columns, ""  # columns are turned or lost there, not moved
+    if np.array_equal(order, columns):
+        return columns, ""
+    if np.array_equal(order, halves):
         return order, "half"
-    return order, "interleaved" if np.array_equal(order, woven) else ""
+    woven = np.array_equal(order, np.argsort(halves))
+    return order, "interleaved" if woven else ""
 
 
 def in_order(made: np.ndarray, order: np.ndarray) -> np.ndarray:
@@ -139,11 +130,12 @@ def laid_out(partner: np.ndarray) -> Pairs:
 
     Partners half of the head apart, and half of the part that turns, are
     two layouts: columns i and i + 64, or i and i + 48.
+
+    Args:
+        partner: Of each column; a column that does not turn has itself.
     """
-    width = len(partner)
-    same = np.arange(width)
-    turning = np.flatnonzero(partner != same)
-    firsts = turning[partner[turning] > turning]
+    width, same = len(partner), np.arange(len(partner))
+    firsts = np.flatnonzero(partner > same)
     distances = partner[firsts] - firsts
     distance = int(distances[0])
     if distance == 1:
@@ -152,16 +144,17 @@ def laid_out(partner: np.ndarray) -> Pairs:
         name, places = "half", np.arange(distance)
     else:
         # the first pair of a block that begins at 0 may stand still
-        start = 0 if turning[-1] < 2 * distance else turning[0]
+        start = 0 if partner[firsts].max() < 2 * distance else firsts[0]
         name, places = "half of the part", start + np.arange(distance)
     if np.any(distances != distance) or not np.isin(firsts, places).all():
         columns = np.stack([firsts, partner[firsts]], axis=1)
         return Pairs("unknown", columns, columns[:, 0] < 0, width, same)
     still = ~np.isin(places, firsts)
-    if still.sum() > 1 and name != "half of the part":
-        moving = np.flatnonzero(~still)  # a part, not a pair forgotten
-        kept = slice(moving[0], moving[-1] + 1)
-        places, still = places[kept], still[kept]
+    if name != "half of the part" and (still.sum() > 1 or still[-1]):
+        # what turns is a part; one pair that stands still may be forgotten
+        moving = np.flatnonzero(~still)
+        part = slice(moving[0], moving[-1] + 1)
+        places, still = places[part], still[part]
         name = "half of the head" if name == "half" else name
     if width == 2:
         name = "interleaved or half"

@@ -3,21 +3,24 @@
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from .asking import FIRST, NEAR, NoAnswerError, Rotation, positions_read
+from .asking import FIRST, NoAnswerError, Rotation, positions_read
 from .asking import turned as by_matrices
 from .config import read_config
 from .explain import Evidence, Look, explain
-from .frequencies import STILL, USUAL_BASES, Plan, plan_of, suggestion
+from .frequencies import STILL, USUAL_BASES, Plan, plan_of
 from .held import Asked, plans_of
-from .hypothesis import Hypothesis, Measured, measure
-from .pairs import LAYOUTS, Pairs, hands_of, pairs_of
+from .hypothesis import NEAR, Hypothesis, Measured, measure
+from .pairs import LAYOUTS, Pairs, hands_of, in_order, pairs_of
 from .report import Finding, Review, numbered, plain
 from .rounding import STEP, format_of
+from .seen import HiddenError, Seen
 from .settings import (
     check_base,
+    check_function,
     check_integer,
     check_tolerance,
     say_if_long,
@@ -27,7 +30,7 @@ from .sweep import Sweep
 WIDTH = 64
 WIDEST = 1024  # columns: 1 GB of memory
 POSITIONS = 131_072  # how many are looked at, unless told otherwise
-FARTHEST = 2**24  # positions: minutes
+MOST_POSITIONS = 2**24  # minutes
 TOLERANCE = 1e-4
 
 
@@ -66,302 +69,161 @@ def review_rotary(
         OSError: If there is no such config.
         TypeError, ValueError: If a setting makes no sense, by its name.
     """
-    settings, plans = None, ()
-    if layers and config is None:
-        raise ValueError(f"{layers=}: these are layers of a config; give it")
+    check_function("rotate", rotate)
     if width is not None:
         check_integer("width", width, 2, WIDEST)
-    if config is not None:
-        settings = read_config(config, layers, width)
-        plans = plans_of(settings)
-        width = settings.width
-        max_len = settings.max_len if max_len is None else max_len
-    width = WIDTH if width is None else width
-    max_len = POSITIONS if max_len is None else max_len
-    check_integer("width", width, 2, WIDEST)
-    check_integer("max_len", max_len, NEAR, FARTHEST)
     if layout not in ("", *LAYOUTS):
         raise ValueError(f"{layout=}: give one of {'; '.join(LAYOUTS)}")
     if base is not None:
         check_base(base)
     check_tolerance(tolerance)
+    settings, plans = None, ()
+    if config is not None:
+        settings = read_config(config, layers, width)
+        width = settings.width
+        check_integer("width", width, 2, WIDEST)
+        plans = plans_of(settings)
+        max_len = settings.max_len if max_len is None else max_len
+    elif layers:
+        raise ValueError(f"{layers=}: these are layers of a config; give it")
+    width = WIDTH if width is None else width
+    max_len = POSITIONS if max_len is None else max_len
+    check_integer("max_len", max_len, NEAR, MOST_POSITIONS)
     # The matrices of the first positions, with copies; errors of all others.
     say_if_long(max_len, width, memory=600 * width**2 + 20 * max_len)
     asked = Asked(base, layout, settings, plans, max_len, tolerance)
-    return Looking(Rotation(rotate, width), asked).review()
+    return look_at(Rotation(rotate, width), asked).review()
 
 
-class HiddenError(Exception):
-    """What was found hides the rest, so that there is no more to look at."""
+def look_at(rotation: Rotation, asked: Asked) -> Seen:
+    """Look at a rotary function step by step; each adds to what is seen.
 
-
-class Looking:
-    """A look at a rotary function, and what has been seen so far."""
-
-    def __init__(self, rotation: Rotation, asked: Asked):
-        """Take the function, and what it is held to."""
-        self.rotation, self.asked = rotation, asked
-        self.findings: list[Finding] = []
-        self.pairs: Pairs | None = None
-        self.plan = Plan(np.zeros(0))
-        self.clockwise = False
-        self.length = 1.0  # by which vectors are stretched, as a config asks
-        self.positions = 0  # how many were looked at, from 0 on
-        self.digits = ""
-
-    def review(self) -> Review:
-        """Look, and return what was seen."""
-        try:
-            self.ask()
-            self.look()
-        except NoAnswerError as trouble:
-            words = f"It answers some calls and fails in others: {trouble}."
-            self.findings[:] = [Finding("result", words)]
-            self.pairs = None
-        except HiddenError:
-            pass
-        config = self.asked.config
-        return Review(
-            tuple(self.findings),
-            self.convention(),
-            self.looked_at(),
-            notes=tuple(self.notes()),
-            asked=str(config) if config else "",
-            fields=self.fields(),
-        )
-
-    def stop_if(self, findings: list[Finding]) -> None:
-        """Keep findings, and if there are any, look no farther."""
-        self.findings += findings
-        if findings:
-            raise HiddenError
-
-    def ask(self) -> None:
-        """Ask in calls of many shapes, and how positions mix the columns."""
-        rotation = self.rotation
-        try:
-            _, self.first = rotation.random(FIRST)
-        except NoAnswerError as trouble:
-            words = f"Asked for positions 0 to 3, it fails: {trouble}."
-            hint = "If it makes a table, leave out --rotary."
-            if rotation.width % 2:
-                hint = "Columns turn in pairs, and the width is odd."
-            self.stop_if([Finding("result", f"{words} {hint}")])
-        self.stop_if(rotation.asked_again(self.first, "twice"))
-        self.matrices, self.misread = rotation.matrices()
-        self.stop_if(rotation.asked_again(self.first, "after all others"))
-        self.format = format_of(self.matrices[:4])
-        self.precision = max(2e-6, 2 * STEP.get(self.format, 0))
-        slack = 2e-4 + 4 * self.precision
-        x, made = rotation.random(FIRST)
-        if np.any(np.abs(made - by_matrices(x, FIRST, self.matrices)) > slack):
-            words = (
-                "x is not only turned: random numbers give another result than"
-                " their columns one by one."
-            )
-            self.stop_if([Finding("linear", words)])
-        self.findings += rotation.batches()
-        self.misread += positions_read(
-            rotation, self.matrices, slack, self.asked.max_len
-        )
-        self.findings += self.misread
-
-    def look(self) -> None:
-        """Make out pairs and what they turn by, and look at each position."""
+    A step that finds what hides the rest raises a `HiddenError`.
+    """
+    seen = Seen(rotation, asked)
+    try:
+        near = ask(seen)
         with suppress(HiddenError):
-            self.every_position(self.first_positions())
-        if self.format in ("bfloat16", "float16"):
-            self.digits = f"Results in {self.format}"
-            off = STEP[self.format] / 2
-            words = (
-                "Sines and cosines, or the result, are rounded to"
-                f" {self.format}: by up to {plain(off, 2)}."
+            was = find_pairs(seen, near)
+            due = find_frequencies(seen, near, was)
+            seen.findings += asked.findings(
+                seen.pairs, seen.plan, seen.clockwise
             )
-            if off > self.asked.tolerance:
-                self.findings.append(Finding("precision", words))
-        for name in sorted(self.rotation.changed):
-            words = f"{name} is changed in place."
-            self.findings.append(Finding("input", words))
-        if not any(each.name == "state" for each in self.findings):
-            again = self.rotation.asked_again(self.first, "after all others")
-            self.findings += again
+            every_position(seen, near, due)
+        look_back(seen, near)
+    except HiddenError:
+        pass
+    except NoAnswerError as trouble:
+        words = f"It answers some calls and fails in others: {trouble}."
+        return Seen(rotation, asked, [Finding("result", words)])
+    return seen
 
-    def first_positions(self) -> Hypothesis:
-        """Return where hands should be, by what the first positions show."""
-        matrices, asked = self.matrices, self.asked
-        self.positions = len(matrices)
-        fine = np.isfinite(matrices).all(axis=(1, 2))
-        fine &= matrices.any(axis=(1, 2))
-        if not fine[0]:  # position 0 is looked at with the others
-            matrices = matrices.copy()
-            matrices[0] = np.eye(len(matrices[0]))
-        count = int(np.append(fine[1:], False).argmin()) + 1
-        if count < 3:
-            words = f"From position {count} on it gives NaN, infinity or zero."
-            if count == len(matrices):
-                words = f"Only {count} positions can be asked for."
-            self.stop_if([Finding("far positions", words, count)])
-        self.pairs, wrong = pairs_of(matrices[:count])
-        self.findings += wrong
-        if self.pairs is None:
-            raise HiddenError
-        hands = hands_of(matrices[:count], self.pairs)
-        was = measure(hands)
-        uneven = np.flatnonzero(~was.even.any(axis=1))
-        if len(uneven):
-            pair = int(uneven[0])
-            angles = np.unwrap(np.angle(hands[:4, pair, 0]))
-            steps = ", ".join(plain(step, 3) for step in np.diff(angles))
-            words = (
-                "Scores do not depend on the offset alone: from position 0 to"
-                f" 3, pair {pair} turns by {steps}."
-            )
-            self.stop_if([Finding("offsets", words, 0, pair)])
-        signed, layout = frequencies_seen(self.pairs, was, self.precision)
-        self.plan = plan = self.plan_for(np.abs(signed))
-        if self.pairs.still[-1] and not self.is_usual:  # the end of a part
-            self.pairs = self.pairs.but_last()
-            was, signed = measure(hands[:, :-1]), signed[:-1]
-            self.plan = plan = self.plan_for(np.abs(signed))
-        seen = plan.frequencies < np.pi  # else signs are not: half a turn
-        signs = np.sign(signed) * seen
-        usual = np.sign(signs.sum()) or next(iter(signs[signs != 0]), 1.0)
-        self.findings += odd_ones(self.pairs, plan, signs == -usual)
-        self.findings += layout
-        self.findings += asked.findings(self.pairs, plan, usual < 0)
-        self.length = asked.length
-        turns = plan.frequencies * np.where(signs == -usual, -usual, usual)
-        turns = np.where(self.pairs.still & seen, 0, turns)[:, None]
-        loose = self.precision > 1e-4 and not self.is_usual
-        return Hypothesis(
-            was.frequencies if layout else turns,
-            asked.tolerance + self.precision,
-            length=asked.length,
-            doubt=self.precision if loose else 0.0,
+
+class Near(NamedTuple):
+    """What is known of the first positions, at most `NEAR` of them."""
+
+    answer: np.ndarray  # to the first call
+    matrices: np.ndarray  # `[positions, width, width]`
+    misread: bool  # positions are not read rightly, or soon fail
+    format: str  # the shortest that holds the matrices
+    precision: float  # by how much, relatively, a frequency may be off
+
+
+def ask(seen: Seen) -> Near:
+    """Ask in calls of many shapes, and how positions mix the columns."""
+    rotation = seen.rotation
+    try:
+        _, answer = rotation.random(FIRST)
+    except NoAnswerError as trouble:
+        words = f"Asked for positions 0 to 3, it fails: {trouble}."
+        hint = "If it makes a table, leave out --rotary."
+        if rotation.width % 2:
+            hint = "Columns turn in pairs, and the width is odd."
+        seen.stop_if([Finding("result", f"{words} {hint}")])
+    seen.stop_if(rotation.asked_again(answer, "twice"))
+    matrices, misread = rotation.matrices()
+    seen.stop_if(rotation.asked_again(answer, "after all others"))
+    form = format_of(matrices[:4])
+    precision = max(2e-6, 2 * STEP.get(form, 0))
+    slack = 2e-4 + 4 * precision
+    x, made = rotation.random(FIRST)
+    if np.any(np.abs(made - by_matrices(x, FIRST, matrices)) > slack):
+        words = (
+            "x is not only turned: random numbers give another result than"
+            " their columns one by one."
         )
-
-    def plan_for(self, measured: np.ndarray) -> Plan:
-        """Return what the frequencies of pairs follow."""
-        steps, asked = [float(len(measured))], self.asked
-        if 2 * len(measured) < self.pairs.width:  # a part: its exponents may
-            steps.append(self.pairs.width / 2)  # count the whole head
-        likely, bases = asked.plans, USUAL_BASES
-        if likely and len(likely[0].frequencies) != len(measured):
-            likely = ()
-        if asked.base is not None and asked.base not in bases:
-            bases = (float(asked.base), *bases)
-        return plan_of(measured, tuple(steps), self.precision, likely, bases)
-
-    @property
-    def is_usual(self) -> bool:
-        """Tell whether frequencies are known exactly, by a usual base."""
-        return self.plan.base in USUAL_BASES and not self.plan.parts
-
-    def every_position(self, model: Hypothesis) -> None:
-        """Look at every position, and explain those that are wrong.
-
-        Where positions are misread, only the first can be looked at.
-        """
-        hands = hands_of(self.matrices, self.pairs)
-        evidence = Evidence(hands)
-        if not self.misread:
-            kept = np.diagonal(self.matrices[1][np.argsort(self.pairs.order)])
-            end = self.asked.max_len
-            evidence = Sweep(self.rotation, self.pairs, hands, kept, end)
-        look = evidence.look(model)
-        if look.wrong.any() and not self.misread:
-            again = self.rotation.asked_again(self.first, "after all others")
-            changed = again or evidence.by_the_call(model, look)
-            if changed:
-                self.positions = len(look.wrong)
-                self.findings += [*self.plan.findings, *changed]
-                self.findings += evidence.findings
-                return
-        model, look = explain(model, look, evidence)
-        uneven = look.wrong[:NEAR].any()  # pairs have no frequencies, then
-        for each in self.plan.findings:
-            if each.name != "pair" or not uneven:
-                self.findings.append(each)
-        self.findings += model.findings
-        if look.wrong.any():
-            self.findings.append(unexplained(evidence, model, look))
-        if any(each.name == "lengths" for each in model.findings):
-            self.length = 1.0
-        self.clockwise = bool(np.sign(model.frequencies).sum() < 0)
-        self.positions = len(look.wrong)
-        self.digits = digits(model, look)
-        self.findings += evidence.findings
-
-    def convention(self) -> str:
-        """Name the convention."""
-        pairs, plan = self.pairs, self.plan
-        if pairs is None or not len(plan.frequencies):
-            return "unknown"
-        part = 0 < pairs.turning < pairs.width
-        start = part and pairs.columns.min()
-        said = [
-            (True, pairs.name),
-            (part, f"{pairs.turning} of {pairs.width} columns"),
-            (start, f"from column {start}"),
-            (plan.exponents, "exponents of the head"),
-            (self.clockwise, "clockwise"),
-            (np.isfinite(plan.base), f"base {plain(plan.base, 5)}"),
-            (plan.divided_by != 1, f"linear by {plain(plan.divided_by)}"),
-            (plan.parts, f"by parts ({plan.parts})"),
-            (plan.scaling, plan.scaling),
-            (self.length != 1, f"lengths by {plain(self.length, 5)}"),
-        ]
-        return ", ".join(words for is_so, words in said if is_so)
-
-    def looked_at(self) -> str:
-        """Say what was looked at, and nothing more."""
-        calls, rows = self.rotation.most_tokens, self.rotation.most_rows
-        to = f"positions 0 to {self.positions - 1}, " if self.positions else ""
-        digits = f" {self.digits}." if self.digits else ""
-        words = f"calls of up to {calls} tokens, batches of up to {rows} rows."
-        return f"Looked at: {to}{words}{digits}" if rows else ""
-
-    def notes(self) -> Iterator[str]:
-        """Say what is worth knowing, and is no finding."""
-        asked, base = self.asked, self.plan.base
-        if self.pairs is not None:
-            whole = self.plan.exponents  # of the head count
-            columns = self.pairs.width if whole else self.pairs.columns.size
-            cause = suggestion(base, columns)
-            if cause:
-                yield f"base {plain(base)} suggests {cause}."
-            if asked.base is not None and np.isnan(base):
-                yield "the base could not be seen, and is held to nothing."
-        if asked.config is not None:
-            yield from asked.config.notes
-        if asked.config is not None and not asked.layout:
-            yield (
-                "whether pairs are interleaved or half is held to nothing,"
-                " since configs do not say it; --layout does."
-            )
-
-    def fields(self) -> dict:
-        """Return what was seen, for programs."""
-        pairs, base = self.pairs, self.plan.base
-        config = self.asked.config
-        return {
-            "layout": pairs.name if pairs else "unknown",
-            "partners": pairs.columns[~pairs.still].tolist() if pairs else [],
-            "columns": pairs.turning if pairs else 0,
-            "width": self.rotation.width,
-            "base": base if np.isfinite(base) else None,
-            "divided_by": self.plan.divided_by,
-            "clockwise": self.clockwise,
-            "length": self.length,
-            "positions": self.positions,
-            "longest_call": self.rotation.most_tokens,
-            "largest_batch": self.rotation.most_rows,
-            "digits": self.digits,
-            "asked": str(config) if config else "",
-        }
+        seen.stop_if([Finding("linear", words)])
+    seen.findings += rotation.batches()
+    misread += positions_read(rotation, matrices, slack, seen.asked.max_len)
+    seen.findings += misread
+    return Near(answer, matrices, bool(misread), form, precision)
 
 
-def frequencies_seen(
+def find_pairs(seen: Seen, near: Near) -> Measured:
+    """Make out which columns turn together, and how their hands turn."""
+    matrices = near.matrices
+    seen.positions = len(matrices)
+    fine = np.isfinite(matrices).all(axis=(1, 2))
+    fine &= matrices.any(axis=(1, 2))
+    count = int(np.append(fine[1:], False).argmin()) + 1
+    if count < 3:
+        words = f"From position {count} on it gives NaN, infinity or zero."
+        seen.stop_if([Finding("far positions", words, count)])
+    matrices = matrices[:count]
+    if not fine[0]:  # position 0 is looked at with the others
+        matrices = matrices.copy()
+        matrices[0] = np.eye(seen.rotation.width)
+    seen.pairs, wrong = pairs_of(matrices)
+    seen.findings += wrong
+    if not len(seen.pairs.columns):
+        raise HiddenError
+    hands = hands_of(matrices, seen.pairs)
+    was = measure(hands)
+    uneven = np.flatnonzero(~was.even.any(axis=1))
+    if len(uneven):
+        pair = int(uneven[0])
+        angles = np.unwrap(np.angle(hands[:4, pair, 0]))
+        steps = ", ".join(plain(step, 3) for step in np.diff(angles))
+        words = (
+            "Scores do not depend on the offset alone: from position 0 to 3,"
+            f" pair {pair} turns by {steps}."
+        )
+        seen.stop_if([Finding("offsets", words, 0, pair)])
+    return was
+
+
+def find_frequencies(seen: Seen, near: Near, was: Measured) -> np.ndarray:
+    """Make out which plan the frequencies follow, and which way pairs turn.
+
+    Returns:
+        The frequencies that are due, `[pairs, hands]`, negative if clockwise.
+    """
+    pairs, asked, precision = seen.pairs, seen.asked, near.precision
+    signed, layout = frequencies_of(pairs, was, precision)
+    steps, bases, likely = (float(len(signed)),), USUAL_BASES, asked.plans
+    if pairs.columns.size < pairs.width:  # exponents may count the head
+        steps = (*steps, pairs.width / 2)
+    if asked.base is not None:
+        bases = (float(asked.base), *bases)
+    if likely and len(likely[0].frequencies) != len(signed):
+        likely = ()
+    plan = plan_of(np.abs(signed), steps, precision, likely, bases)
+    seen.plan = plan
+    known = plan.frequencies < np.pi  # beyond half a turn no sign is seen
+    signs = np.sign(signed) * known
+    seen.clockwise = bool(signs.sum() < 0)
+    usual = -1 if seen.clockwise else 1
+    against, still = signs == -usual, pairs.still & known
+    seen.findings += odd_ones(pairs, plan, against, still)
+    seen.findings += last_pair(pairs, plan, asked)
+    seen.findings += layout
+    if layout:
+        return was.frequencies
+    due = plan.frequencies * np.where(against, -usual, usual)
+    return np.where(still, 0, due)[:, None]
+
+
+def frequencies_of(
     pairs: Pairs, was: Measured, precision: float
 ) -> tuple[np.ndarray, list[Finding]]:
     """Return the frequency of each pair, negative if clockwise.
@@ -372,38 +234,45 @@ def frequencies_seen(
     Returns:
         And a finding, if angles are laid out otherwise than pairs.
     """
-    turns = np.where(was.even, was.frequencies, 0)
-    first, second = turns.T
+    hands = np.where(was.even, was.frequencies, 0)
+    first, second = hands.T
     first_off, second_off = was.off.T
     better = (first_off > precision / 10) & (second_off < first_off / 4)
     signed = np.where(better | (np.abs(first) < STILL), second, first)
-    sizes = np.abs(turns)
-    apart = np.ptp(sizes, axis=1)
-    alike = np.all(apart <= precision * sizes.max(axis=1) + 1e-9)
-    if alike or not was.even.all():
+
+    def alike(frequencies: np.ndarray) -> bool:
+        slack = precision * np.abs(frequencies).max(axis=1) + 1e-9
+        return bool(np.all(np.ptp(frequencies, axis=1) <= slack))
+
+    if alike(np.abs(hands)) or not was.even.all():
         return signed, []
-    by_column = turns.ravel()[np.argsort(pairs.columns.ravel())]
+    by_column = hands.ravel()[np.argsort(pairs.columns.ravel())]
     layouts = {
         "half": by_column.reshape(2, -1).T,
         "interleaved": by_column.reshape(-1, 2),
     }
-    for name, angles in layouts.items():
-        slack = precision * np.abs(angles[:, 0]) + 1e-9
-        if np.all(np.ptp(angles, axis=1) <= slack):
-            place = int(apart.argmax())
-            one, other = pairs.columns[place].tolist()
+    for name, frequencies in layouts.items():
+        if alike(frequencies):
+            sizes = np.abs(hands)
+            pair = int(np.ptp(sizes, axis=1).argmax())
+            one, other = pairs.columns[pair].tolist()
             words = (
                 f"The pairs are {pairs.layout}, the angles are laid out"
                 f" {name}: columns {one} and {other}, which are a pair, turn"
-                f" by {plain(sizes[place, 0], 4)} and"
-                f" {plain(sizes[place, 1], 4)}."
+                f" by {plain(sizes[pair, 0], 4)} and"
+                f" {plain(sizes[pair, 1], 4)}."
             )
-            return angles[:, 0], [Finding("layout", words, column=one)]
+            return frequencies[:, 0], [Finding("layout", words, column=one)]
     return signed, []
 
 
+def is_usual(plan: Plan) -> bool:
+    """Tell whether frequencies are known exactly, by a usual base."""
+    return plan.base in USUAL_BASES and not plan.parts
+
+
 def odd_ones(
-    pairs: Pairs, plan: Plan, against: np.ndarray
+    pairs: Pairs, plan: Plan, against: np.ndarray, still: np.ndarray
 ) -> Iterator[Finding]:
     """Find pairs that stand still, or turn against the others."""
     unsure = np.isnan(plan.base) and plan.findings  # of frequencies, so signs
@@ -414,24 +283,83 @@ def odd_ones(
     if len(pairs.columns) == 1 and pairs.width >= 8:
         words = "Only one pair turns: have frequencies become whole numbers?"
         yield Finding("pair", words)
-    for pair in np.flatnonzero(pairs.still & (plan.frequencies < np.pi)):
+    for pair in np.flatnonzero(still):
         one, other = pairs.columns[pair].tolist()
         words = f"Pair {pair} (columns {one}, {other}) stands still."
         yield Finding("pair", words, pair=int(pair))
+
+
+def last_pair(pairs: Pairs, plan: Plan, asked: Asked) -> Iterator[Finding]:
+    """Find the last pair of a head forgotten.
+
+    A part that ends before it, with exponents of the head, looks the same;
+    only a config can tell that this part is meant.
+    """
+    layouts = ("interleaved", "half of the head")
+    rest = np.setdiff1d(np.arange(pairs.width), pairs.columns)
+    only_last = len(rest) == 2 and pairs.layout in layouts
+    is_meant = asked.config and asked.config.columns == pairs.turning
+    if only_last and plan.exponents and is_usual(plan) and not is_meant:
+        pair = len(pairs.columns)
+        words = (
+            f"Pair {pair} (columns {rest[0]}, {rest[1]}) stands still: it was"
+            " forgotten, or a part that ends before it is meant, with"
+            " exponents of the head; the two look the same."
+        )
+        yield Finding("pair", words, pair=pair)
+
+
+def every_position(seen: Seen, near: Near, due: np.ndarray) -> None:
+    """Look at every position, and explain those that are wrong.
+
+    Where positions are misread, only the first can be looked at.
+    """
+    asked, rotation, plan = seen.asked, seen.rotation, seen.plan
+    loose = near.precision > 1e-4 and not is_usual(plan)
+    model = Hypothesis(
+        due,
+        asked.tolerance + near.precision,
+        length=asked.length,
+        doubt=near.precision if loose else 0.0,
+    )
+    hands = hands_of(near.matrices, seen.pairs)
+    evidence = Evidence(hands)
+    if not near.misread:
+        kept = np.diagonal(in_order(near.matrices[1:2], seen.pairs.order)[0])
+        evidence = Sweep(rotation, seen.pairs, hands, kept, asked.max_len)
+    look, changed = evidence.look(model), []
+    if look.wrong.any() and not near.misread:
+        changed = rotation.asked_again(near.answer, "after all others")
+        changed = changed or evidence.by_the_call(model, look)
+    if not changed:
+        model, look = explain(model, look, evidence)
+    uneven = look.wrong[:NEAR].any()  # pairs have no frequencies, then
+    seen.findings += [
+        each for each in plan.findings if each.name != "pair" or not uneven
+    ]
+    seen.findings += [*model.findings, *changed]
+    if look.wrong.any() and not changed:
+        seen.findings.append(unexplained(evidence, model, look))
+    seen.findings += evidence.findings
+    if not any(each.name == "lengths" for each in model.findings):
+        seen.length = asked.length
+    seen.clockwise = bool(np.sign(model.frequencies).sum() < 0)
+    seen.positions = len(look.wrong)
+    seen.digits = digits(model, look)
 
 
 def unexplained(evidence: Evidence, model: Hypothesis, look: Look) -> Finding:
     """Say what is seen at the first position that nothing explains."""
     wrong = np.flatnonzero(look.wrong)
     first = int(wrong[0])
-    seen, due = evidence.hands(wrong[:1])[0], model.hands(wrong[:1])[0]
-    off = np.nan_to_num(np.abs(seen - due), nan=0).max(axis=1)
+    hands, due = evidence.hands(wrong[:1])[0], model.hands(wrong[:1])[0]
+    off = np.nan_to_num(np.abs(hands - due), nan=0).max(axis=1)
     pair = int(off.argmax())
     name, words = "far positions", "is the first that is turned wrongly"
     if off[pair] > 0:
         words += f", by {plain(off[pair], 2)} in pair {pair}"
-        hand = int(np.abs(seen[pair] - due[pair]).argmax())
-        ratio = seen[pair, hand] / due[pair, hand % due.shape[1]]
+        hand = int(np.abs(hands[pair] - due[pair]).argmax())
+        ratio = hands[pair, hand] / due[pair, hand % due.shape[1]]
         if abs(ratio - abs(ratio)) <= model.slack:
             by = plain(abs(ratio), 5)
             name, words = "lengths", f"changes lengths in pair {pair} by {by}"
@@ -446,7 +374,8 @@ def digits(model: Hypothesis, look: Look) -> str:
         return f"Angles in {model.format}"
     if look.wrong.all():
         return ""
-    error = np.where(look.wrong | ~np.isfinite(look.error), 0, look.error)
+    fine = ~look.wrong & np.isfinite(look.error)
+    error = np.where(fine, look.error, 0)
     position = int(error.argmax())
     if error[position] < 1e-8:
         return "Angles in float64"
@@ -456,3 +385,23 @@ def digits(model: Hypothesis, look: Look) -> str:
         f"{what} in float32, off by {plain(error[position], 2)} at most"
         f" (position {position})"
     )
+
+
+def look_back(seen: Seen, near: Near) -> None:
+    """Say what shows in the end: short numbers, and what calls change."""
+    if near.format in ("bfloat16", "float16"):
+        seen.digits = f"Results in {near.format}"
+        off = STEP[near.format] / 2
+        if off > seen.asked.tolerance:
+            words = (
+                "Sines and cosines, or the result, are rounded to"
+                f" {near.format}: by up to {plain(off, 2)}."
+            )
+            seen.findings.append(Finding("precision", words))
+    for name in sorted(seen.rotation.changed):
+        words = f"{name} is changed in place."
+        seen.findings.append(Finding("input", words))
+    if not any(each.name == "state" for each in seen.findings):
+        seen.findings += seen.rotation.asked_again(
+            near.answer, "after all others"
+        )

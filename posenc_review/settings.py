@@ -28,6 +28,12 @@ def say_if_long(positions: int, columns: int, memory: float) -> None:
     print(words, file=sys.stderr)
 
 
+def check_function(name: str, value: object) -> None:
+    """Raise an error that names an argument which is no function."""
+    if not callable(value):
+        raise TypeError(f"{name}={shown(value)}: give a function")
+
+
 def check_integer(name: str, value: object, low: int, high: int) -> None:
     """Raise an error that names a setting which is no integer in a range."""
     if isinstance(value, bool) or not isinstance(value, Integral):

@@ -151,6 +151,14 @@ RIGHT = [  # the convention, a function, what it is held to and how far
         rope(layout="half of the head", part=16, steps=PAIRS),
         PROPORTIONAL,
     ),
+    (
+        f"half of the head, 30 of 32 columns, exponents of the head{END}",
+        rope(layout="half of the head", part=30, steps=PAIRS),
+        {
+            "config": PROPORTIONAL["config"]
+            | {"partial_rotary_factor": 30 / 32}
+        },
+    ),
     (f"half of the part, 24 of 32 columns{END}", rope(part=24), MOST),
     (f"{AS_WOVEN}{END}", TO_WOVEN, {"layout": AS_WOVEN}),
     (f"{AS_HALF}{END}", TO_HALF, {"layout": AS_HALF}),
@@ -381,8 +389,8 @@ ROWS = [
 ]
 SEEN = (  # conventions that wrong functions follow
     "(unknown|half|half of the part|interleaved)(, written as .*)?"
-    "(, (16|30) of 32 columns)?(, clockwise)?(, base (10000|500000))?"
-    "(, linear by 0.3)?"
+    "(, (16|30) of 32 columns)?(, exponents of the head)?(, clockwise)?"
+    "(, base (10000|500000))?(, linear by 0.3)?"
 )
 
 
