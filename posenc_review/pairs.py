@@ -37,6 +37,13 @@ class Pairs(NamedTuple):
         """Count the columns that turn."""
         return 2 * int((~self.still).sum())
 
+    @property
+    def left_out(self) -> list[int]:
+        """Return the columns of the last pair, if only that one is missing."""
+        rest = np.setdiff1d(np.arange(self.width), self.columns)
+        from_0 = self.layout in ("interleaved", "half of the head")
+        return rest.tolist() if from_0 and len(rest) == 2 else []
+
 
 NO_COLUMNS = np.empty((0, 2), int)
 NO_PAIRS = Pairs("unknown", NO_COLUMNS, np.empty(0, bool), 0, NO_COLUMNS)

@@ -214,8 +214,7 @@ def find_frequencies(seen: Seen, near: Near, was: Measured) -> np.ndarray:
     seen.clockwise = bool(signs.sum() < 0)
     usual = -1 if seen.clockwise else 1
     against, still = signs == -usual, pairs.still & known
-    seen.findings += odd_ones(pairs, plan, against, still)
-    seen.findings += last_pair(pairs, plan, asked)
+    seen.findings += odd_ones(seen, against, still)
     seen.findings += layout
     if layout:
         return was.frequencies
@@ -266,15 +265,11 @@ def frequencies_of(
     return signed, []
 
 
-def is_usual(plan: Plan) -> bool:
-    """Tell whether frequencies are known exactly, by a usual base."""
-    return plan.base in USUAL_BASES and not plan.parts
-
-
 def odd_ones(
-    pairs: Pairs, plan: Plan, against: np.ndarray, still: np.ndarray
+    seen: Seen, against: np.ndarray, still: np.ndarray
 ) -> Iterator[Finding]:
-    """Find pairs that stand still, or turn against the others."""
+    """Find pairs that turn against the others, or stand still."""
+    pairs, plan, config = seen.pairs, seen.plan, seen.asked.config
     unsure = np.isnan(plan.base) and plan.findings  # of frequencies, so signs
     some = np.flatnonzero(against)
     if len(some) and not unsure:
@@ -287,26 +282,20 @@ def odd_ones(
         one, other = pairs.columns[pair].tolist()
         words = f"Pair {pair} (columns {one}, {other}) stands still."
         yield Finding("pair", words, pair=int(pair))
-
-
-def last_pair(pairs: Pairs, plan: Plan, asked: Asked) -> Iterator[Finding]:
-    """Find the last pair of a head forgotten.
-
-    A part that ends before it, with exponents of the head, looks the same;
-    only a config can tell that this part is meant.
-    """
-    layouts = ("interleaved", "half of the head")
-    rest = np.setdiff1d(np.arange(pairs.width), pairs.columns)
-    only_last = len(rest) == 2 and pairs.layout in layouts
-    is_meant = asked.config and asked.config.columns == pairs.turning
-    if only_last and plan.exponents and is_usual(plan) and not is_meant:
-        pair = len(pairs.columns)
+    is_meant = config and config.columns == pairs.turning
+    if plan.exponents and is_usual(plan) and pairs.left_out and not is_meant:
+        pair, (one, other) = len(pairs.columns), pairs.left_out
         words = (
-            f"Pair {pair} (columns {rest[0]}, {rest[1]}) stands still: it was"
+            f"Pair {pair} (columns {one}, {other}) stands still: it was"
             " forgotten, or a part that ends before it is meant, with"
             " exponents of the head; the two look the same."
         )
         yield Finding("pair", words, pair=pair)
+
+
+def is_usual(plan: Plan) -> bool:
+    """Tell whether frequencies are known exactly, by a usual base."""
+    return plan.base in USUAL_BASES and not plan.parts
 
 
 def every_position(seen: Seen, near: Near, due: np.ndarray) -> None:
@@ -352,14 +341,14 @@ def unexplained(evidence: Evidence, model: Hypothesis, look: Look) -> Finding:
     """Say what is seen at the first position that nothing explains."""
     wrong = np.flatnonzero(look.wrong)
     first = int(wrong[0])
-    hands, due = evidence.hands(wrong[:1])[0], model.hands(wrong[:1])[0]
-    off = np.nan_to_num(np.abs(hands - due), nan=0).max(axis=1)
-    pair = int(off.argmax())
+    hands = evidence.hands(wrong[:1])[0]
+    due = np.broadcast_to(model.hands(wrong[:1])[0], hands.shape)
+    off = np.nan_to_num(np.abs(hands - due), nan=0)
+    pair, hand = map(int, np.unravel_index(off.argmax(), off.shape))
     name, words = "far positions", "is the first that is turned wrongly"
-    if off[pair] > 0:
-        words += f", by {plain(off[pair], 2)} in pair {pair}"
-        hand = int(np.abs(hands[pair] - due[pair]).argmax())
-        ratio = hands[pair, hand] / due[pair, hand % due.shape[1]]
+    if off.any():
+        words += f", by {plain(off.max(), 2)} in pair {pair}"
+        ratio = hands[pair, hand] / due[pair, hand]
         if abs(ratio - abs(ratio)) <= model.slack:
             by = plain(abs(ratio), 5)
             name, words = "lengths", f"changes lengths in pair {pair} by {by}"
