@@ -1,23 +1,26 @@
 """The conventions of sinusoidal tables, and their formula."""
 
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
+from .explain import MANY
 from .frequencies import BASE, geometric
 from .report import plain
 from .settings import numbers
 
 SPACINGS = ("paper", "tensor2tensor")
 ORDERS = ("interleaved", "concatenated")
+ALIKE = 1e-3  # how near entries must be to be taken for the formula's
 
 
 class Formula(NamedTuple):
     """What a table is held to: the formula in one of its conventions."""
 
-    d_model: int = 0
+    d_model: int
     base: float = BASE
-    start: float = 0  # the position of row 0
+    start: int = 0  # the position of row 0
     spacing: str = "paper"
     order: str = "interleaved"
     cosine_first: bool = False
@@ -63,48 +66,46 @@ class Formula(NamedTuple):
         table[:, cosines] = np.cos(angles[:, : len(cosines)])
         return table
 
+    def errors(self, table: np.ndarray) -> np.ndarray:
+        """Return the largest error of each row of a table."""
+        errors = []
+        for start in range(0, len(table), MANY):
+            seen = table[start : start + MANY]
+            right = self.rows(start + np.arange(len(seen)))
+            errors.append(np.abs(seen - right).max(axis=1))
+        return np.concatenate(errors)
+
     def hands(self, table: np.ndarray) -> np.ndarray:
         """Return each cosine + 1j * its sine, `[rows, pairs]`."""
         sines, cosines = (some[: self.d_model // 2] for some in self.columns())
         return table[:, cosines] + 1j * table[:, sines]
 
 
-EVERY = [
-    Formula(spacing=spacing, order=order, cosine_first=cosine_first)
-    for spacing in SPACINGS
-    for order in ORDERS
-    for cosine_first in (False, True)
-]
-CONVENTIONS = [str(each) for each in EVERY]
-
-
-def every_formula(d_model: int, base: float, start: float) -> list[Formula]:
-    """Return the formula in each convention."""
-    return [Formula(d_model, base, start, *each[3:]) for each in EVERY]
-
-
-def fitting(
-    table: np.ndarray, slack: float, formulas: list[Formula]
+def every_formula(
+    d_model: int, base: float = BASE, start: int = 0
 ) -> list[Formula]:
-    """Return those that a table follows, give or take."""
-    rows = np.arange(len(table))
-    return [x for x in formulas if np.abs(table - x.rows(rows)).max() <= slack]
+    """Return the formula in each convention."""
+    kinds = product(SPACINGS, ORDERS, (False, True))
+    return [Formula(d_model, base, start, *kind) for kind in kinds]
+
+
+CONVENTIONS = [str(formula) for formula in every_formula(1)]
 
 
 def name_of(fit: list[Formula]) -> str:
     """Name conventions: one, or two; if more fit, the width tells none."""
     if not fit:
         return "unknown"
-    names = [str(each) for each in fit]
+    names = [str(formula) for formula in fit]
     if len(fit) > 2:
-        first = all(each.cosine_first for each in fit)
+        first = all(formula.cosine_first for formula in fit)
         names = ["any, cosine first" if first else "any"]
     base = fit[0].base
     other = "" if base == BASE else f", base {plain(base)}"
     return " or ".join(name + other for name in names)
 
 
-def convention_of(matrix: object, tolerance: float = 1e-3) -> str:
+def convention_of(matrix: object, tolerance: float = ALIKE) -> str:
     """Name the conventions that rows from 0 on follow, or "unknown".
 
     Args:
@@ -118,5 +119,5 @@ def convention_of(matrix: object, tolerance: float = 1e-3) -> str:
     if table.ndim < 2 or not table.size:
         raise ValueError(f"the shape is {table.shape}: give a matrix")
     table = table.reshape(-1, table.shape[-1])
-    formulas = every_formula(table.shape[1], BASE, 0)
-    return name_of(fitting(table, tolerance, formulas))
+    every = every_formula(table.shape[1])
+    return name_of([x for x in every if x.errors(table).max() <= tolerance])

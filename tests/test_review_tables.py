@@ -231,7 +231,7 @@ def test_what_is_wrong_is_said(length, words, checks, encoder):
     if seen.fields["held_to"] == PAPER and checks != "B":
         off = np.abs(encoder(length, WIDTH) - right(length, WIDTH))
         row = int(np.argmax(off.max(axis=1) > 1e-6))
-        (last,) = (each for each in seen.details if each.name == "every row")
+        *_, last = (each for each in seen.details if each.name == "every row")
         assert (last.position, last.column) == (row, off[row].argmax())
     assert_places_are_named(seen)
 
@@ -301,9 +301,9 @@ def test_a_table_is_held_to_what_is_asked(encoder, asked, convention, words):
 
 def test_rows_and_digits_are_told():
     seen = review(rows(600, 31_999, 0), 16)
-    (finding,) = seen.details
-    assert (finding.position, finding.column) == (600, 1)
-    assert_says(finding.words, "rows 600 to 31999; zero; row 600; column 1")
+    cause, where = seen.details
+    assert (cause.position, where.position, where.column) == (600, 600, 1)
+    assert_says(cause.words + where.words, "rows 600 to 31999; zero; column 1")
     assert str(seen).splitlines()[1:] == [
         "Findings: 1. Convention: paper, interleaved.",
         "Rows: 70000, the first 600 right to 1e-06.",
