@@ -8,14 +8,16 @@ assert review_rotary(my_function, 64).findings == {}.
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from pkgutil import resolve_name
 from types import ModuleType
 
-from . import CONVENTIONS, review, review_rotary
+from . import CONVENTIONS, Review, review, review_rotary
 from .pairs import LAYOUTS
 from .rotary import POSITIONS
 from .rotary import TOLERANCE as ROTARY_TOLERANCE
+from .settings import describe_error
 from .tables import LONGEST, SHORT, TOLERANCE
 
 OPTIONS = {  # their types, and what they do
@@ -68,23 +70,37 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def find(target: str) -> object:
+def find(target: str) -> Callable:
     """Return the function that the command line names."""
+    module = target.partition(":")[0]
     try:
         found = resolve_name(target)
     except ModuleNotFoundError as error:
-        module = target.partition(":")[0]
-        if error.name and not f"{module}.".startswith(f"{error.name}."):
-            raise  # what the module itself imports is missing
         hint = "; modules are looked for in this folder and on PYTHONPATH"
         if ".py:" in target:
             hint = "; leave out .py"
-        raise ModuleNotFoundError(f"{error}{hint}") from None
+        elif not f"{module}.".startswith(f"{error.name}."):
+            hint = ""  # what the module itself imports is missing
+        raise ValueError(f"{error}{hint}") from None
+    except (Exception, SystemExit) as error:  # whatever the module raises
+        raise ValueError(describe_error(error)) from None
     if isinstance(found, ModuleType):
-        raise TypeError(f"{target} is a module: give package.module:function")
+        raise ValueError(f"{target} is a module: give package.module:function")
     if not callable(found):
-        raise TypeError(f"{target} is no function")
+        raise ValueError(f"{target} is no function")
     return found
+
+
+def run(given: dict) -> Review:
+    """Review the target with the options that are given."""
+    rotary = given.pop("rotary")
+    for name in TABLES_ONLY if rotary else ROTARY_ONLY:
+        if name in given:
+            kind = "a table" if rotary else "--rotary"
+            raise ValueError(f"--{name} is for {kind}")
+    function = find(given.pop("target"))
+    width = [given.pop("width")] if "width" in given else []
+    return (review_rotary if rotary else review)(function, *width, **given)
 
 
 def as_typed(error: Exception) -> str:
@@ -98,25 +114,15 @@ def as_typed(error: Exception) -> str:
 
 def main() -> int:
     """Review what the command line names, and say what was found."""
-    typed = vars(parser().parse_args())
-    given = {key: typed[key] for key in typed if typed[key] is not None}
-    as_json, rotary = given.pop("json"), given.pop("rotary")
-    for name in TABLES_ONLY if rotary else ROTARY_ONLY:
-        if name in given:
-            kind = "a table" if rotary else "--rotary"
-            parser().exit(2, f"error: --{name} is for {kind}\n")
-    with redirect_stdout(sys.stderr):  # what the function itself prints
-        try:
-            function = find(given.pop("target"))
-        except (Exception, SystemExit) as error:  # whatever its module raises
-            parser().exit(2, f"error: {error}\n")
-        width = [given.pop("width")] if "width" in given else []
-        try:
-            found = (review_rotary if rotary else review)(
-                function, *width, **given
-            )
-        except (OSError, TypeError, ValueError) as error:  # of the settings
-            parser().exit(2, f"error: {as_typed(error)}\n")
+    reads = parser()
+    typed = vars(reads.parse_args())
+    given = {name: typed[name] for name in typed if typed[name] is not None}
+    as_json = given.pop("json")
+    try:
+        with redirect_stdout(sys.stderr):  # what the function itself prints
+            found = run(given)
+    except (OSError, TypeError, ValueError) as error:
+        reads.exit(2, f"error: {as_typed(error)}\n")
     print(json.dumps(found.as_dict(), indent=2) if as_json else found)
     return found.as_dict()["exit_code"]
 

@@ -17,7 +17,14 @@ from .report import plain
 from .settings import number, shown
 
 OLD_LEN = "original_max_position_embeddings"
-# What changes more than the angles of a position, and is not looked at.
+# What is read of a config, and of a set of rotary settings in it.
+READ = (
+    "rope_theta rotary_emb_base partial_rotary_factor rotary_pct rotary_dim"
+    " rope_parameters rope_scaling rope_local_base_freq rope_type type factor"
+    " low_freq_factor high_freq_factor beta_fast beta_slow truncate mscale"
+    f" attention_factor {OLD_LEN}"
+).split()
+# What changes more than the angles of a position, if it is not called rope.
 NOT_LOOKED_AT = (
     "mrope_section",
     "mrope_interleaved",
@@ -45,7 +52,8 @@ class RotarySettings(NamedTuple):
     def __str__(self) -> str:
         """Say which angles the config asks for."""
         some = [plain(each, 4) for each in self.frequencies]
-        some[3:-1] = ["..."] * (len(some) > 4)
+        if len(some) > 4:
+            some[3:-1] = ["..."]
         part, is_scaled = self.columns < self.width, self.scaling != "default"
         said = [
             (True, f"base {plain(self.base)}"),
@@ -69,8 +77,7 @@ class RotarySettings(NamedTuple):
     def but(self, **changes) -> "RotarySettings":
         """Return what it would ask for with some settings changed."""
         given = self.given | changes
-        pairs = self.columns // 2
-        return of_settings(given, self.width, pairs, self.max_len)
+        return of_set(given, self.width, self.columns // 2, self.max_len)
 
 
 def read_config(
@@ -90,17 +97,15 @@ def read_config(
     """
     if not isinstance(config, str | Path):
         return of_config(config, layers, width)
+    path = Path(config)
+    if path.is_dir():  # as "" is
+        found = str(config)
+        raise ValueError(f"config={found!r}: give a config.json, not a folder")
     try:
-        text = Path(config).read_text(encoding="utf-8")
-        # A whole number of 400 digits is no float: here it is infinity.
-        read = json.loads(
-            text, parse_int=lambda x: int(x) if len(x) < 300 else math.inf
-        )
+        read = json.loads(path.read_text(encoding="utf-8"))
         return of_config(read, layers, width)
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{config}: no JSON: {error}") from None
-    except UnicodeDecodeError:
-        raise ValueError(f"{config}: no text in UTF-8") from None
     except ValueError as error:
         raise ValueError(f"{config}: {error}") from None
 
@@ -114,29 +119,34 @@ def of_config(
     if isinstance(config.get("text_config"), dict):  # it reads pictures, too
         config = config | config["text_config"]
     settings = chosen_set(rotary_sets(config), layers)
-    if width is None:
-        width = head_width(config)
+    notes = []
+    unread = not_read(config, settings)
+    if unread:
+        notes.append(f"settings of the config not looked at: {unread}.")
+    try:
+        own = head_width(config)
+    except ValueError:
+        if width is None:
+            raise
+        own = width
+    if width not in (None, own):
+        notes.append(f"the config's heads have {own} columns, not {width}.")
+    width = width or own
     max_len = None
     if config.get("max_position_embeddings") is not None:
         max_len = integer(config, "max_position_embeddings")
-    if settings.get(OLD_LEN) is None and config.get(OLD_LEN) is not None:
-        settings[OLD_LEN] = config[OLD_LEN]
     pairs = turning_pairs(config, settings, width)
-    read = of_settings(settings, width, pairs, max_len)
-    notes = [
-        f"{name!r} changes more than the angles of a position; that was not"
-        " looked at."
-        for name in NOT_LOOKED_AT
-        if settings.get(name) or config.get(name)
-    ]
+    read = of_set(settings, width, pairs, max_len)
     return read._replace(notes=tuple(notes))
 
 
-def of_settings(
+def of_set(
     settings: dict, width: int, pairs: int, max_len: int | None
 ) -> RotarySettings:
     """Return what one set of rotary settings asks for."""
     scaling = settings.get("rope_type") or settings.get("type") or "default"
+    if scaling == "mrope":  # as transformers reads it, for Qwen2-VL
+        scaling = "default"
     if not isinstance(scaling, str) or scaling not in SCALINGS:
         known = ", ".join(SCALINGS)
         raise ValueError(
@@ -146,11 +156,10 @@ def of_settings(
     if base <= 1:
         raise ValueError(f"rope_theta={base}: give a number above 1")
     settings = dict(settings)
-    if scaling in ("llama3", "yarn"):
-        if settings.get(OLD_LEN) is None:
-            settings[OLD_LEN] = max_len  # or else it is missing
-        if scaling == "yarn" and settings.get("factor") is None and max_len:
-            settings["factor"] = max_len / positive(settings, OLD_LEN)
+    if scaling in ("llama3", "yarn") and settings.get(OLD_LEN) is None:
+        settings[OLD_LEN] = max_len  # or else it is missing
+    if scaling == "yarn" and settings.get("factor") is None and max_len:
+        settings["factor"] = max_len / positive(settings, OLD_LEN)
     steps = width / 2 if scaling == "proportional" else pairs
     usual = geometric(base, pairs, steps)
     is_scaled = scaling != "default"
@@ -160,7 +169,7 @@ def of_settings(
         base=base,
         scaling=scaling,
         factor=positive(settings, "factor", 1.0) if is_scaled else 1.0,
-        frequencies=SCALINGS[scaling](usual, base, settings),
+        frequencies=SCALINGS[scaling](usual, settings),
         length=yarn_length(settings) if scaling == "yarn" else 1.0,
         max_len=max_len,
         given=settings,
@@ -189,28 +198,30 @@ def integer(settings: dict, name: str) -> int:
     return int(read)
 
 
+def spelled(config: dict, *names: str) -> str:
+    """Return the first of some names under which a config gives something."""
+    return next((x for x in names if config.get(x) is not None), names[0])
+
+
 def rotary_sets(config: dict) -> dict[str, dict]:
     """Return a model's sets of rotary settings by their layers' names."""
+    bases = ("global_rope_theta", "rope_theta", "rotary_emb_base")
+    parts = ("partial_rotary_factor", "rotary_pct")
     usual = {
-        "rope_theta": config.get("rope_theta", config.get("rotary_emb_base")),
-        "partial_rotary_factor": config.get(
-            "partial_rotary_factor", config.get("rotary_pct")
-        ),
+        "rope_theta": config.get(spelled(config, *bases)),
+        "partial_rotary_factor": config.get(spelled(config, *parts)),
+        OLD_LEN: config.get(OLD_LEN),
     }
     new = table_of(config, "rope_parameters")
+    sets = {k: usual | v for k, v in new.items() if isinstance(v, dict)}
     if new:
-        sets = {k: v for k, v in new.items() if isinstance(v, dict)}
-        return {k: usual | v for k, v in (sets or {"": new}).items()}
-    scaling = table_of(config, "rope_scaling")
-    local = config.get("rope_local_base_freq", config.get("local_rope_theta"))
-    if local is None:
-        return {"": usual | scaling}
-    if "global_rope_theta" in config:
-        usual["rope_theta"] = config["global_rope_theta"]
-    return {
-        "full_attention": usual | scaling,
-        "sliding_attention": usual | {"rope_theta": local},
-    }
+        return sets or {"": usual | new}
+    old = usual | table_of(config, "rope_scaling")
+    local = spelled(config, "rope_local_base_freq", "local_rope_theta")
+    if config.get(local) is None:
+        return {"": old}
+    near = usual | {"rope_theta": config[local]}
+    return {"full_attention": old, "sliding_attention": near}
 
 
 def table_of(config: dict, name: str) -> dict:
@@ -225,29 +236,44 @@ def table_of(config: dict, name: str) -> dict:
 
 def chosen_set(sets: dict[str, dict], layers: str) -> dict:
     """Return the set of some layers, or the only one."""
+    if not layers and len(sets) == 1:
+        return next(iter(sets.values()))
     names = "; ".join(sets)
-    if layers and list(sets) == [""]:
-        raise ValueError(f"layers={layers!r}: the config has only one set")
-    if layers and layers not in sets:
-        raise ValueError(f"layers={layers!r}: give one of {names}")
-    if not layers and len(sets) > 1:
-        raise ValueError(
-            f"the config has several sets: give layers, of {names}"
-        )
-    return dict(sets[layers] if layers else next(iter(sets.values())))
+    if not layers:
+        words = f"the config has several sets: give layers, of {names}"
+        raise ValueError(words)
+    if layers not in sets:
+        choice = f"give one of {names}"
+        words = choice if names else "the config has only one set"
+        raise ValueError(f"{layers=}: {words}")
+    return sets[layers]
+
+
+def not_read(config: dict, settings: dict) -> str:
+    """Name what asks for something rotary, and is not looked at."""
+    names = []
+    for name, value in (config | settings).items():
+        is_rotary = name in settings or name.startswith(("rope", "rotary"))
+        unknown = is_rotary and name not in READ
+        if value and (unknown or name in NOT_LOOKED_AT):
+            names.append(repr(name))
+    return ", ".join(names)
 
 
 def head_width(config: dict) -> int:
     """Return how many columns a head has, or its rotary part (DeepSeek)."""
-    for name in ("qk_rope_head_dim", "head_dim"):
-        if config.get(name) is not None:
-            return integer(config, name)
-    hidden = "n_embd" if config.get("hidden_size") is None else "hidden_size"
-    heads = "num_attention_heads"
-    heads = "n_head" if config.get(heads) is None else heads
+    name = spelled(config, "qk_rope_head_dim", "head_dim")
+    if config.get(name) is not None:
+        return integer(config, name)
+    hidden = spelled(config, "hidden_size", "n_embd")
+    heads = spelled(config, "num_attention_heads", "n_head")
     if config.get(hidden) is None or config.get(heads) is None:
         raise ValueError("the config gives no head_dim: give a width")
-    return integer(config, hidden) // integer(config, heads)
+    columns, rest = divmod(integer(config, hidden), integer(config, heads))
+    if rest:
+        words = f"{hidden}={config[hidden]} does not divide by {heads}="
+        raise ValueError(f"{words}{config[heads]}: give a width")
+    return columns
 
 
 def turning_pairs(config: dict, settings: dict, width: int) -> int:
@@ -262,21 +288,20 @@ def turning_pairs(config: dict, settings: dict, width: int) -> int:
     return columns // 2
 
 
-def llama3(usual: np.ndarray, base: float, settings: dict) -> np.ndarray:
+def llama3(usual: np.ndarray, settings: dict) -> np.ndarray:
     """Divide the frequencies of slow pairs, and some of those between."""
     slow = positive(settings, "low_freq_factor")
     fast = positive(settings, "high_freq_factor")
     turns = positive(settings, OLD_LEN) * usual / (2 * np.pi)
-    if fast == slow:
-        kept = (turns > fast).astype(float)
-    else:
-        kept = np.clip((turns - slow) / (fast - slow), 0, 1)
+    ramp = (fast - slow) or 1e-9  # a step; not a division by 0
+    kept = np.clip((turns - slow) / ramp, 0, 1)
     return usual * (kept + (1 - kept) / positive(settings, "factor"))
 
 
-def yarn(usual: np.ndarray, base: float, settings: dict) -> np.ndarray:
+def yarn(usual: np.ndarray, settings: dict) -> np.ndarray:
     """Divide as llama3 does, but along the pairs' numbers."""
     pairs, old_len = len(usual), positive(settings, OLD_LEN)
+    base = positive(settings, "rope_theta", BASE)
 
     def pair_of(turns: float) -> float:
         """Return the pair that makes so many turns in the old length."""
@@ -287,9 +312,8 @@ def yarn(usual: np.ndarray, base: float, settings: dict) -> np.ndarray:
     if settings.get("truncate", True):
         low, high = math.floor(low), math.ceil(high)
     low, high = max(low, 0), min(high, 2 * pairs - 1)
-    if low == high:  # a step; not a division by 0
-        high += 0.001
-    kept = 1 - np.clip((np.arange(pairs) - low) / (high - low), 0, 1)
+    ramp = (high - low) or 0.001  # a step; not a division by 0
+    kept = 1 - np.clip((np.arange(pairs) - low) / ramp, 0, 1)
     return usual * (kept + (1 - kept) / positive(settings, "factor"))
 
 
@@ -308,15 +332,11 @@ def yarn_length(settings: dict) -> float:
     return stretch(1)
 
 
-# What becomes of the usual frequencies, by a base and other settings.
-SCALINGS: dict[str, Callable[[np.ndarray, float, dict], np.ndarray]] = {
-    "default": lambda usual, base, settings: usual,
-    "linear": lambda usual, base, settings: (
-        usual / positive(settings, "factor")
-    ),
+# What becomes of the usual frequencies.
+SCALINGS: dict[str, Callable[[np.ndarray, dict], np.ndarray]] = {
+    "default": lambda usual, given: usual,
+    "linear": lambda usual, given: usual / positive(given, "factor"),
     "llama3": llama3,
     "yarn": yarn,
-    "proportional": lambda usual, base, settings: (
-        usual / positive(settings, "factor", 1.0)
-    ),
+    "proportional": lambda usual, given: usual / positive(given, "factor", 1),
 }

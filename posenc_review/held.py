@@ -15,14 +15,15 @@ from .pairs import Pairs, moved
 from .report import Finding, numbered, plain
 
 POWERS = tuple(2.0**power for power in range(-1, 7))
-# Settings that may be another number, and which numbers that may be.
-OTHER_NUMBERS: dict[str, tuple[float, ...]] = {
+# Settings that may have another value, and which values these may be.
+OTHER_VALUES: dict[str, tuple] = {
     "factor": (*POWERS, 40.0),
     OLD_LEN: (*(2**k for k in range(9, 21)), *range(1000, 101_000, 1000)),
     "low_freq_factor": POWERS,
     "high_freq_factor": POWERS,
     "beta_fast": POWERS,
     "beta_slow": POWERS,
+    "truncate": (True, False),
 }
 
 
@@ -45,62 +46,41 @@ class Asked(NamedTuple):
         self, pairs: Pairs, plan: Plan, clockwise: bool
     ) -> Iterator[Finding]:
         """Compare with the pairs that were seen, and how they turn."""
+        config, layout = self.config, pairs.layout
         one, other = pairs.columns[0].tolist()
-        seen = f"Pairs are {pairs.layout} (columns {one} and {other}), where"
+        seen = f"Pairs are {layout} (columns {one} and {other}), where"
         read, _, written = self.layout.partition(", written as ")
-        if read not in pairs.layout and pairs.layout not in read:
-            words = f"{seen} {read} is asked for."
-            yield Finding("layout", words, column=one)
-        if pairs.written and pairs.written != written:
+        is_read = read in layout or layout in read
+        words = "Columns are written as they were read, not as is asked for."
+        wrong = [  # whether it is, and what to say then
+            (not is_read, "layout", f"{seen} {read} is asked for.", one),
+            (written and not pairs.written, "position 0", words, None),
+        ]
+        if config is not None:
+            begin = int(pairs.columns.min())
+            first = begin == 0 and pairs.turning == config.columns
+            usual = layout == config.layout or not layout.startswith("half")
+            words = "Pairs turn clockwise; models with a config turn the other"
+            turn = (
+                f"From column {begin} on, {pairs.turning} columns turn, where"
+                f" the config asks for the first {config.columns} of"
+                f" {config.width}."
+            )
+            laid_out = f"{seen} the config asks for {config.layout}."
+            wrong += [
+                (clockwise, "direction", f"{words} way.", None),
+                (not first, "columns", turn, begin),
+                (first and not usual, "layout", laid_out, one),
+            ]
+        for is_wrong, name, words, column in wrong:
+            if is_wrong:
+                yield Finding(name, words, column=column)
+        if pairs.written not in ("", written):
             yield moved(pairs)
-        elif written and not pairs.written:
-            words = "Columns are written as they were read, not as is asked"
-            yield Finding("position 0", f"{words} for.")
         if self.base is not None:
             yield from other_base(plan.base, self.base, pairs.columns.size)
-        config = self.config
-        if config is None:
-            return
-        if clockwise:
-            words = "Pairs turn clockwise; models with a config turn the other"
-            yield Finding("direction", f"{words} way.")
-        begin = int(pairs.columns.min())
-        columns = pairs.turning == config.columns
-        if columns and begin > 0:
-            words = (
-                f"{pairs.turning} columns from column {begin} on turn, where"
-                f" the config asks for the first {config.columns}."
-            )
-            yield Finding("columns", words, column=begin)
-        elif not columns:
-            words = (
-                f"{pairs.turning} columns turn, where the config asks for"
-                f" {config.columns} of {config.width}."
-            )
-            yield Finding("columns", words)
-        elif pairs.layout.startswith("half") and pairs.layout != config.layout:
-            words = f"{seen} the config asks for {config.layout}."
-            yield Finding("layout", words, column=one)
-        if plan.findings or any(
-            plan.frequencies is each.frequencies for each in self.plans
-        ):
-            return  # the plan says what is wrong, if anything is
-        due = config.frequencies[: len(plan.frequencies)]
-        turns = plan.frequencies[: len(due)]
-        off = np.abs(turns / due - 1)
-        if not np.any(off > 1e-5):
-            return
-        base = list(other_base(plan.base, config.base, config.columns))
-        yield from base
-        if (columns and not base) or plan.divided_by != 1 or plan.parts:
-            worst = int(off.argmax())
-            odd = numbered("pair", np.flatnonzero(off > 1e-5)).capitalize()
-            words = (
-                f"{odd} turn by other frequencies than the config asks for:"
-                f" pair {worst} by {plain(turns[worst], 4)} radians per"
-                f" position instead of {plain(due[worst], 4)}."
-            )
-            yield Finding("scaling", words, pair=worst)
+        if config is not None and not plan.findings:  # else these say it
+            yield from other_frequencies(pairs, plan, config)
 
 
 def other_base(seen: float, asked: float, columns: int) -> Iterator[Finding]:
@@ -116,23 +96,39 @@ def other_base(seen: float, asked: float, columns: int) -> Iterator[Finding]:
     yield Finding("base", f"{words}.")
 
 
+def other_frequencies(
+    pairs: Pairs, plan: Plan, config: RotarySettings
+) -> Iterator[Finding]:
+    """Say by which frequencies pairs turn, if not as asked, and why."""
+    due = config.frequencies[: len(plan.frequencies)]
+    seen = plan.frequencies[: len(due)]
+    off = np.abs(seen / due - 1)
+    odd = np.flatnonzero(off > 1e-5)
+    if not len(odd):
+        return
+    base = list(other_base(plan.base, config.base, config.columns))
+    yield from base
+    by_base = base or pairs.turning != config.columns  # that explains it
+    if by_base and plan.divided_by == 1 and not plan.parts:
+        return
+    worst = int(off.argmax())
+    words = (
+        f"{numbered('pair', odd).capitalize()} turn by other frequencies than"
+        f" the config asks for: pair {worst} by {plain(seen[worst], 4)}"
+        f" radians per position instead of {plain(due[worst], 4)}."
+    )
+    yield Finding("scaling", words, pair=worst)
+
+
 def plans_of(config: RotarySettings) -> tuple[Plan, ...]:
     """Return what a config asks for, and what it would with a change."""
-    bases = [base for base in USUAL_BASES if base != config.base]
-    names = [name for name in SCALINGS if name != config.scaling]
-    changes = [{}, *({"rope_theta": base} for base in bases)]
-    changes += [{"rope_type": name} for name in names]
-    changes += [
+    changes = [
         {"rope_theta": base, "rope_type": name}
-        for base in bases
-        for name in names
+        for name in (config.scaling, *SCALINGS)
+        for base in (config.base, *USUAL_BASES)
     ]
-    changes += [
-        {name: value}
-        for name, values in OTHER_NUMBERS.items()
-        for value in values
-    ]
-    changes.append({"truncate": not config.given.get("truncate", True)})
+    for name, values in OTHER_VALUES.items():
+        changes += [{name: value} for value in values]
     plans = []
     for change in changes:
         try:
@@ -140,18 +136,19 @@ def plans_of(config: RotarySettings) -> tuple[Plan, ...]:
         except ValueError:  # a setting of that scaling is missing
             continue
         alike = np.allclose(other.frequencies, config.frequencies, 1e-6, 0)
-        if alike and change:
+        if plans and alike:
             continue
-        parts = other.scaling in ("llama3", "yarn")
         plan = Plan(
             other.frequencies,
             other.base,
             exponents=int(other.scaling == "proportional"),
-            divided_by=1.0 if parts else other.factor,
-            scaling=f"{other.scaling} by {plain(other.factor)}" * parts,
             findings=tuple(in_words(change, config)),
         )
-        plans.append(plan)
+        if other.scaling in ("llama3", "yarn"):
+            by = f"{other.scaling} by {plain(other.factor)}"
+            plans.append(plan._replace(scaling=by))
+        else:
+            plans.append(plan._replace(divided_by=other.factor))
     return tuple(plans)
 
 
@@ -161,9 +158,9 @@ def in_words(change: dict, config: RotarySettings) -> Iterator[Finding]:
     for name, value in change.items():
         if name == "rope_theta":
             yield from other_base(value, config.base, config.columns)
-            continue
-        words = (
-            f"The frequencies are those of {name} {value}, where the config"
-            f" asks for {given.get(name, 'its default')}."
-        )
-        yield Finding("scaling", words)
+        elif value != given.get(name):
+            words = (
+                f"The frequencies are those of {name} {value}, where the"
+                f" config asks for {given.get(name, 'its default')}."
+            )
+            yield Finding("scaling", words)

@@ -53,6 +53,7 @@ ASKED = [  # a config, width, base, scaling, factor, frequencies
     (HEAD | PART, (64, 1e4, "default", 1, rates(16))),
     (NEOX, (64, 5e5, "default", 1, rates(16, 5e5))),
     (GPT_J, (64, 1e4, "default", 1, rates(32))),
+    (old(type="mrope"), (64, 1e4, "default", 1, rates(64))),
     (new(**QUARTER), (64, 1e6, "proportional", 1, SOME)),
     (new(factor=4, **QUARTER), (64, 1e6, "proportional", 4, SOME / 4)),
     ({"text_config": HEAD}, (64, 1e4, "default", 1, rates(64))),
@@ -146,6 +147,7 @@ LACKING = [
     (old(type="linear", factor=0), "factor=0: give a number above 0"),
     ({"rope_theta": 1e4}, "no head_dim: give a width"),
     ({"hidden_size": 512}, "no head_dim: give a width"),
+    ({"n_embd": 256, "n_head": 3}, "n_embd=256 does not divide by n_head=3"),
     ({"head_dim": [64]}, r"head_dim=\[64\]: give a number above 0"),
     ({"head_dim": 64.9}, "head_dim=64.9: give a whole number"),
     (HEAD | {"rope_theta": -1}, "rope_theta=-1: give a number above 0"),
@@ -168,18 +170,25 @@ def test_a_file_is_read_and_a_width_may_be_given(tmp_path):
     path = tmp_path / "config.json"
     path.write_text(json.dumps(THETA))
     assert read_config(path, width=32).columns == 32
-    digits = "9" * 5000
+    digits = "9" * 400
     for written, told in (
         ("{", "config.json: no JSON: Expecting"),
         ("[64]", "config.json: the config is no JSON object: "),
-        (f'{{"head_dim": {digits}}}', "head_dim=inf: give a number above 0"),
-        ("\udcff", "no text in UTF-8"),
+        (f'{{"head_dim": {digits}}}', "config.json: head_dim=999"),
+        ("\udcff", "no JSON: 'utf-8' codec"),
     ):
         path.write_bytes(written.encode(errors="surrogateescape"))
         with pytest.raises(ValueError, match=told):
             read_config(path)
+    with pytest.raises(ValueError, match="config='': give a config"):
+        read_config("")
 
 
-def test_what_changes_more_than_angles_is_noted():
-    (note,) = read_config(new(mrope_section=[16, 24, 24])).notes
-    assert note.startswith("'mrope_section' changes more than the angles")
+def test_what_is_not_looked_at_is_noted():
+    more = {"rope_pct": 0.5, "no_rope_layers": [1, 0], "rope_ratio": None}
+    config = old(type="mrope", mrope_section=[8, 12, 12]) | more
+    (note,) = read_config(config).notes
+    assert note.endswith(" 'rope_pct', 'no_rope_layers', 'mrope_section'.")
+    (note,) = read_config(HEAD, width=32).notes
+    assert note == "the config's heads have 64 columns, not 32."
+    assert not read_config(HEAD, width=64).notes
