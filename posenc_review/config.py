@@ -24,15 +24,8 @@ READ = (
     " low_freq_factor high_freq_factor beta_fast beta_slow truncate mscale"
     f" attention_factor {OLD_LEN}"
 ).split()
-# What changes more than the angles of a position, if it is not called rope.
-NOT_LOOKED_AT = (
-    "mrope_section",
-    "mrope_interleaved",
-    "mscale_all_dim",
-    "llama_4_scaling_beta",
-    "attn_temperature_tuning",
-    "no_rope_layers",
-)
+# What changes more than the angles of a position, and is not called rope.
+MORE = ("mscale_all_dim", "attn_temperature_tuning", "no_rope_layers")
 
 
 class RotarySettings(NamedTuple):
@@ -226,9 +219,7 @@ def rotary_sets(config: dict) -> dict[str, dict]:
 
 def table_of(config: dict, name: str) -> dict:
     """Return the settings under a name, or none."""
-    value = config.get(name)
-    if value is None:
-        return {}
+    value = config.get(name) or {}
     if not isinstance(value, dict):
         raise ValueError(f"{name}={shown(value)}: give an object of settings")
     return value
@@ -253,9 +244,9 @@ def not_read(config: dict, settings: dict) -> str:
     """Name what asks for something rotary, and is not looked at."""
     names = []
     for name, value in (config | settings).items():
-        is_rotary = name in settings or name.startswith(("rope", "rotary"))
-        unknown = is_rotary and name not in READ
-        if value and (unknown or name in NOT_LOOKED_AT):
+        called = name.startswith(("rope", "rotary", "mrope"))
+        unknown = (called or name in settings) and name not in READ
+        if value and (unknown or name in MORE):
             names.append(repr(name))
     return ", ".join(names)
 

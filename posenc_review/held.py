@@ -50,36 +50,32 @@ class Asked(NamedTuple):
         one, other = pairs.columns[0].tolist()
         seen = f"Pairs are {layout} (columns {one} and {other}), where"
         read, _, written = self.layout.partition(", written as ")
-        is_read = read in layout or layout in read
-        words = "Columns are written as they were read, not as is asked for."
-        wrong = [  # whether it is, and what to say then
-            (not is_read, "layout", f"{seen} {read} is asked for.", one),
-            (written and not pairs.written, "position 0", words, None),
-        ]
-        if config is not None:
-            begin = int(pairs.columns.min())
-            first = begin == 0 and pairs.turning == config.columns
-            usual = layout == config.layout or not layout.startswith("half")
+        if read not in layout and layout not in read:
+            yield Finding("layout", f"{seen} {read} is asked for.", column=one)
+        if pairs.written not in ("", written):
+            yield moved(pairs)
+        if written and not pairs.written:
+            words = "Columns are written as they were read, not as is asked"
+            yield Finding("position 0", f"{words} for.")
+        if self.base is not None:
+            yield from other_base(plan.base, self.base, pairs.columns.size)
+        if config is None:
+            return
+        if clockwise:
             words = "Pairs turn clockwise; models with a config turn the other"
-            turn = (
+            yield Finding("direction", f"{words} way.")
+        begin = int(pairs.columns.min())
+        if begin > 0 or pairs.turning != config.columns:
+            words = (
                 f"From column {begin} on, {pairs.turning} columns turn, where"
                 f" the config asks for the first {config.columns} of"
                 f" {config.width}."
             )
-            laid_out = f"{seen} the config asks for {config.layout}."
-            wrong += [
-                (clockwise, "direction", f"{words} way.", None),
-                (not first, "columns", turn, begin),
-                (first and not usual, "layout", laid_out, one),
-            ]
-        for is_wrong, name, words, column in wrong:
-            if is_wrong:
-                yield Finding(name, words, column=column)
-        if pairs.written not in ("", written):
-            yield moved(pairs)
-        if self.base is not None:
-            yield from other_base(plan.base, self.base, pairs.columns.size)
-        if config is not None and not plan.findings:  # else these say it
+            yield Finding("columns", words, column=begin)
+        elif layout.startswith("half") and layout != config.layout:
+            words = f"{seen} the config asks for {config.layout}."
+            yield Finding("layout", words, column=one)
+        if not plan.findings:  # else they say what the plan is
             yield from other_frequencies(pairs, plan, config)
 
 
@@ -111,7 +107,7 @@ def other_frequencies(
     by_base = base or pairs.turning != config.columns  # that explains it
     if by_base and plan.divided_by == 1 and not plan.parts:
         return
-    worst = int(off.argmax())
+    worst = int(off.round(6).argmax())  # the first of those alike
     words = (
         f"{numbered('pair', odd).capitalize()} turn by other frequencies than"
         f" the config asks for: pair {worst} by {plain(seen[worst], 4)}"
