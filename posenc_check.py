@@ -5,6 +5,7 @@ from one place.
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import wraps
 from inspect import isroutine
 from reprlib import repr as shortened
@@ -46,13 +47,9 @@ def check(
         TypeError: If `expected` is neither numbers nor text nor a function.
     """
     _check_expected(expected)
-    calls, trouble, judging = _Calls(), "", ""
+    calls, trouble = _Calls(), ""
     if inputs is not None and callable(answer):
-        call, inputs = calls.watch(answer), [tuple(each) for each in inputs]
-        try:
-            answer = [call(*arguments) for arguments in inputs]
-        except Exception:  # the reader's own
-            answer = None
+        answer = calls.values(answer, [tuple(each) for each in inputs])
     elif inputs is not None:
         trouble = f"Give a function, not {shortened(answer)}."
     elif isroutine(answer):  # a check looks into a class or a model as it is
@@ -61,6 +58,7 @@ def check(
     if _has_dots(answer):
         print(NOT_ANSWERED)
         return
+    judging = ""
     try:
         if _matches(answer, expected, tolerance):
             print("Correct.")
@@ -79,12 +77,10 @@ def check(
         print(trouble)
         return
     for wrong, fitting in mistakes:
-        try:
+        with suppress(Exception):  # this mistake cannot look at the answer
             if _matches(answer, wrong, tolerance):
                 print(f"Not yet. Hint: {fitting}")
                 return
-        except Exception:  # an answer that this mistake cannot look at
-            continue
     print(" ".join(f"Not yet. {trouble or judging} Hint: {hint}".split()))
 
 
@@ -126,6 +122,14 @@ class _Calls:
             return value
 
         return watched
+
+    def values(self, function: Callable, inputs: list[tuple]) -> list | None:
+        """What the function returns for each input; None if it fails."""
+        call = self.watch(function)
+        try:
+            return [call(*arguments) for arguments in inputs]
+        except Exception:  # the reader's own
+            return None
 
     def trouble(self) -> str:
         """What went wrong, in words; empty if nothing did."""

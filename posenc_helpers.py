@@ -229,6 +229,7 @@ def _real_numbers(
 # The table of consecutive positions, built fast (notebook 10).
 
 DIGIT_BASE = 32  # positions are counted in digits of this base
+HUNDRED = DIGIT_BASE**2
 STRIP = 4096  # columns filled at a time (even): all would want much memory
 LARGE = 2**22  # entries from which threads pay for their start
 
@@ -243,12 +244,10 @@ def position_encoding(
 ) -> np.ndarray:
     """Sinusoidal position encoding, sines and cosines interleaved.
 
-    Entry `[p, 2i]` is `sin(p * w_i)` and entry `[p, 2i + 1]` is
-    `cos(p * w_i)`, with `w_i = max_wavelength ** (-2 * i / d_model)`:
-    Vaswani et al. 2017, section 3.5. The values are those of
-    `encode_positions`, apart from rounding. Sines are computed for a few
-    rows only, and the other rows are rotated from those (notebook 10). The
-    row of a position is the same to the last bit in every table.
+    The values are those of `encode_positions`, apart from rounding. Sines
+    are computed for a few rows only, and the other rows are rotated from
+    those (notebook 10). The row of a position is the same to the last bit
+    in every table.
 
     Args:
         seq_len: Number of rows, one per position. May be 0.
@@ -338,16 +337,18 @@ def _turn_blocks(
     the table begins or ends.
     """
     stop, width = start + len(encoding), encoding.shape[1]
-    pair = np.result_type(encoding, np.complex64)  # two floats of the table
     # j * exp(-jx) = sin(x) + j cos(x): as two floats, a sine and a cosine.
     ones = 1j * _hands(np.arange(DIGIT_BASE), frequencies)
-    last = min(stop, DIGIT_BASE**2)  # few if the table ends early
+    last = min(stop, HUNDRED)  # few if the table ends early
     tens = _hands(np.arange(0, last, DIGIT_BASE), frequencies)
-    for hundred in range(start - start % DIGIT_BASE**2, stop, DIGIT_BASE**2):
+    for hundred in range(start - start % HUNDRED, stop, HUNDRED):
         turns = tens * _hands(hundred, frequencies)
-        if start <= hundred <= stop - DIGIT_BASE**2 and width % 2 == 0:
-            rows = encoding[hundred - start :][: DIGIT_BASE**2]
-            blocks = rows.view(pair).reshape(DIGIT_BASE, DIGIT_BASE, -1)
+        if start <= hundred <= stop - HUNDRED and width % 2 == 0:
+            # 32 blocks at once, straight into the table, whose pairs of
+            # floats are viewed as complex numbers.
+            rows = encoding[hundred - start :][:HUNDRED]
+            pairs = rows.view(np.result_type(rows, np.complex64))
+            blocks = pairs.reshape(DIGIT_BASE, DIGIT_BASE, -1)
             np.multiply(turns[:, np.newaxis], ones, out=blocks)
             continue
         for ten, turn in enumerate(turns):

@@ -225,7 +225,6 @@ def train(
     *,
     seq_len: int = 20,
     steps: int = 300,
-    batch: int = 32,
 ) -> Readers:
     """Train readers on texts that they have never seen before.
 
@@ -233,18 +232,17 @@ def train(
         readers: The model. Its `seed` decides which texts it gets.
         backs: The distance that each reader is asked for.
         seq_len: Length of the texts.
-        steps: Number of training steps.
-        batch: Number of texts in a step.
+        steps: Number of training steps, of 32 texts each.
 
     Returns:
         The same readers, trained.
     """
     rng = np.random.default_rng(readers.seed)
-    texts, answers = _texts_for_all(backs, steps * batch, seq_len, rng)
+    texts, answers = _texts_for_all(backs, 32 * steps, seq_len, rng)
     rate = keras.optimizers.schedules.CosineDecay(6e-3, steps)
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     readers.compile(keras.optimizers.Adam(rate), loss)
-    readers.fit(texts, answers, batch, shuffle=False, verbose=0)
+    readers.fit(texts, answers, 32, shuffle=False, verbose=0)
     return readers
 
 

@@ -40,18 +40,18 @@ def test_heatmap_with_positions_along_x(ax):
 
 
 @pytest.mark.parametrize(
-    ("settings", "colors"),
+    ("signed", "limits", "expected"),
     [
-        ({"signed": False}, (0, 1, "viridis")),
-        ({"signed": False, "limits": (0, 9)}, (0, 9, "viridis")),
-        ({"limits": (-2, 2), "colorbar": False}, (-2, 2, "RdBu_r")),
+        (False, None, (0, 1, "viridis")),
+        (False, (0, 9), (0, 9, "viridis")),
+        (True, (-2, 2), (-2, 2, "RdBu_r")),
     ],
 )
-def test_colors_are_the_callers_choice(ax, settings, colors):
-    helpers.plot_matrix(np.abs(MATRIX), ax, **settings)
-    (image,) = ax.images
-    assert (*image.get_clim(), image.get_cmap().name) == colors
-    assert (image.colorbar is None) == ("colorbar" in settings)
+def test_colors_are_the_callers_choice(ax, signed, limits, expected):
+    matrix, how = np.abs(MATRIX), {"signed": signed, "limits": limits}
+    (image,) = helpers.plot_matrix(matrix, ax, colorbar=False, **how).images
+    assert (*image.get_clim(), image.get_cmap().name) == expected
+    assert image.colorbar is None
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,7 @@ def displayed(monkeypatch, figure):
     ((data, how),) = calls
     assert how["raw"] is True
     assert data["text/plain"].startswith("<Figure size ")
-    assert isinstance(data["image/png"], str), "bytes break in Pyodide"
-    png = b64decode(data["image/png"])
+    png = b64decode(data["image/png"].encode())  # bytes break in Pyodide
     return Image.open(io.BytesIO(png)), how["metadata"]["image/png"]
 
 
@@ -91,10 +90,8 @@ def test_a_figure_is_shown_at_half_its_size_and_closed(
     """Half of it is whole pixels, or a screen that shows it blurs it."""
     ax.figure.set_size_inches(inches, inches)
     picture, how = displayed(monkeypatch, ax.figure)
-    assert how == {
-        "alt": "Three columns of colors.",
-        "width": picture.width / 2,
-    }
+    width = picture.width / 2
+    assert how == {"alt": "Three columns of colors.", "width": width}
     assert picture.height % 2 == 0
     assert 195 < picture.height / inches < 215  # dots an inch
     assert ax.figure.number not in plt.get_fignums()
