@@ -1,0 +1,203 @@
+"""Compare the speed of the table and of the layers with that of others.
+
+Each ratio is measured in one run: both sides take turns, and the median over
+all rounds is printed. A ratio above 1 means that ours is faster.
+
+encoding: a large and a small table, beside a sine for every entry in NumPy
+and in TensorFlow, KerasHub's formula, and `numpy.full`, which only writes.
+
+layers: batch 32, 512 positions, 512 columns, and one short text for the
+sines. A look-up and a sum are limited by memory, so that the two published
+classes are about as fast as ours; checking the ids costs a few percent. The
+sines are computed anew at each eager call, which must not be slower than
+KerasHub's formula. A graph computes them once, when it is traced, and must be
+at least twice as fast, unless the text is so short that only the call counts.
+"""
+
+import os
+from collections.abc import Callable
+from functools import partial
+from importlib.util import module_from_spec, spec_from_file_location
+from statistics import median
+from time import perf_counter
+
+os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "1"
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import ops
+from series.commands import CommandError, parser, run
+
+import posenc_layers
+from posenc_helpers import position_encoding
+
+
+def ratio(theirs: Callable, ours: Callable, rounds: int = 40) -> float:
+    """Median over rounds of the time of `theirs` over that of `ours`."""
+    for function in (theirs, ours) * 3:
+        function()  # the first calls build and trace
+    ratios = []
+    for number in range(rounds):
+        times = {}
+        for function in (theirs, ours)[:: 1 if number % 2 else -1]:
+            start = perf_counter()
+            result = function()
+            times[function] = perf_counter() - start
+            del result  # freeing it is not part of the call
+        ratios.append(times[theirs] / times[ours])
+    return median(ratios)
+
+
+# The table.
+
+
+def numpy_sines(seq_len, d_model):
+    frequencies = 10_000.0 ** (-np.arange(0, d_model, 2) / d_model)
+    angles = np.arange(seq_len)[:, np.newaxis] * frequencies
+    table = np.empty((seq_len, d_model), np.float32)
+    table[:, 0::2] = np.sin(angles)
+    table[:, 1::2] = np.cos(angles)
+    return table
+
+
+def tensorflow_tutorial(seq_len, d_model):
+    columns = np.arange(d_model)[np.newaxis]
+    rates = 1 / np.power(10_000, 2 * (columns // 2) / np.float32(d_model))
+    angles = np.arange(seq_len)[:, np.newaxis] * rates
+    angles[:, 0::2] = np.sin(angles[:, 0::2])
+    angles[:, 1::2] = np.cos(angles[:, 1::2])
+    return tf.cast(angles[np.newaxis], tf.float32)
+
+
+def keras_hub(seq_len, d_model):
+    """All of it in float32 tensors."""
+    columns = ops.arange(d_model)
+    exponents = ops.cast(2 * (columns // 2), "float32") / d_model
+    frequencies = ops.power(1 / 10_000, exponents)
+    angles = ops.cast(ops.arange(seq_len), "float32")[:, None] * frequencies
+    odd = ops.cast(columns % 2, "float32")
+    return ops.sin(angles) * (1 - odd) + ops.cos(angles) * odd
+
+
+def numpy_full(seq_len, d_model):
+    return np.full((seq_len, d_model), 0.5, np.float32)
+
+
+def compare_encoding() -> None:
+    for shape, rounds in (((32_768, 1_024), 7), ((100, 512), 300)):
+        ours = partial(position_encoding, *shape, dtype=np.float32)
+        print("{} x {}, float32".format(*shape))
+        for build in (numpy_sines, tensorflow_tutorial, keras_hub, numpy_full):
+            times = ratio(partial(build, *shape), ours, rounds)
+            print(f"  {build.__name__:31} {times:8.2f} times")
+
+
+# The layers.
+
+
+class PublishedSum(keras.layers.Layer):
+    """The tutorial's two classes: two Embedding layers, gathered, added."""
+
+    def __init__(self, sequence_length, vocab_size, output_dim, fixed=False):
+        super().__init__()
+        self.words, self.places = (
+            keras.layers.Embedding(
+                rows,
+                output_dim,
+                trainable=not fixed,
+                weights=[position_encoding(rows, output_dim)]
+                if fixed
+                else None,
+            )
+            for rows in (vocab_size, sequence_length)
+        )
+
+    def call(self, inputs):
+        indices = tf.range(tf.shape(inputs)[-1])
+        return self.words(inputs) + self.places(indices)
+
+
+class RecomputedSines(keras.layers.Layer):
+    """KerasHub's formula, at each call."""
+
+    def call(self, inputs):
+        shape = ops.shape(inputs)
+        return ops.broadcast_to(keras_hub(shape[1], shape[2]), shape)
+
+
+def compiled_model(layer, inputs) -> keras.Model:
+    """The layer and one small trainable head, ready for a training step."""
+    entry = keras.Input(inputs.shape[1:], dtype=inputs.dtype)
+    hidden = layer(entry)
+    if hidden.shape == entry.shape:  # an encoding alone adds nothing yet
+        hidden = keras.layers.Add()([entry, hidden])
+    pooled = keras.layers.GlobalAveragePooling1D()(hidden)
+    model = keras.Model(entry, keras.layers.Dense(1)(pooled))
+    model.compile(optimizer="sgd", loss="mse")
+    return model
+
+
+def compare_layers(before: str | None) -> None:
+    rng = np.random.default_rng(0)
+    size = (512, 10_000, 512)  # positions, words, columns
+    ids = tf.constant(rng.integers(0, size[1], (32, 512)), tf.int32)
+    floats = tf.constant(rng.normal(size=(32, 512, 512)), tf.float32)
+    short = tf.constant(rng.normal(size=(1, 20, 64)), tf.float32)
+    learned = "PositionEmbeddingLayer", size
+    fixed = "PositionEmbeddingFixedWeights", size
+    sines = "SinePositionEncoding", ()
+    cases = {
+        "learned": (ids, PublishedSum(*size), learned),
+        "fixed": (ids, PublishedSum(*size, fixed=True), fixed),
+        "sines": (floats, RecomputedSines(), sines),
+        "short sines": (short, RecomputedSines(), sines),
+    }
+    older = module_at(before) if before else None
+    for case, (inputs, theirs, (name, arguments)) in cases.items():
+        if older:
+            theirs = getattr(older, name)(*arguments)
+        layers = [theirs, getattr(posenc_layers, name)(*arguments)]
+        targets = np.zeros((len(inputs), 1), "float32")
+        models = [compiled_model(layer, inputs) for layer in layers]
+        timed = {
+            "forward": [partial(each, inputs) for each in layers],
+            "forward, tf.function": [
+                partial(tf.function(each), inputs) for each in layers
+            ],
+            "training step": [
+                partial(model.train_on_batch, inputs, targets)
+                for model in models
+            ],
+        }
+        for what, pair in timed.items():
+            print(f"{case + ', ' + what:33} {ratio(*pair):8.2f} times")
+
+
+def module_at(path: str):
+    spec = spec_from_file_location("older_layers", path)
+    if not (spec and os.path.exists(path)):
+        raise CommandError(f"{path} is no file of Python code")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def main() -> None:
+    arguments = parser(__doc__)
+    arguments.add_argument("what", choices=("encoding", "layers"))
+    arguments.add_argument(
+        "--before",
+        metavar="FILE",
+        help="compare the layers with this older posenc_layers.py instead",
+    )
+    asked = arguments.parse_args()
+    if asked.what == "encoding":
+        compare_encoding()
+    else:
+        compare_layers(asked.before)
+
+
+if __name__ == "__main__":
+    run(main)
