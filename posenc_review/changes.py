@@ -64,20 +64,16 @@ STAGES = (  # of an angle, at which it may be rounded
 def changes(
     model: Hypothesis,
     first_hands: np.ndarray,
-    wrong: tuple[int, float],
+    run: tuple[int, float],
     hands: np.ndarray,
     unit: str,
 ) -> Iterator[Hypothesis]:
     """Yield hypotheses with one thing changed, the simplest first.
 
-    Args:
-        model: What is changed.
-        first_hands: At positions 0, 1, 2 and so on, `[some, pairs, hands]`.
-        wrong: The first position that is wrong, and the last of that run.
-        hands: At the first that is wrong, `[pairs, hands]`.
-        unit: What positions are called: "position", or "row" of a table.
+    Positions are wrong from the first of `run` to the last; `hands` are those
+    at the first, and `first_hands` those at positions 0, 1, 2 and so on.
     """
-    first, last = wrong
+    first, last = run
     was, early = measure(first_hands), first <= 2
     where = f"From {unit} {first} on"
     if last == first:

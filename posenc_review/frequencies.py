@@ -85,36 +85,29 @@ def plan_of(
     Rounding is tried before another base: the plan then holds the exact
     frequencies, and the engine says what is rounded.
 
-    Args:
-        measured: The frequency of each pair, 0 where one stands still.
-        steps: The pair whose frequency would be `1 / base`; if there are
-            several countings, the usual one comes first.
-        precision: By how much, relatively, what was measured may be off.
-        likely: Plans to try before all others.
-        bases: That are likely.
+    `measured` is 0 where a pair stands still, and may be off, relatively, by
+    `precision`. The frequency of pair `steps` would be `1 / base`; if there
+    are several countings, the usual one comes first. Plans that are `likely`
+    are tried before those of usual `bases`.
     """
     pairs, near = len(measured), 4 * precision
-    turning = measured > STILL
-    if turning.sum() < 2:  # a pair alone has no base
-        plan = Plan(np.where(turning, 1.0, 0.0))
+    if np.sum(measured > STILL) < 2:  # a pair alone has no base
+        plan = Plan(np.where(measured > STILL, 1.0, 0.0))
         if follows(measured, plan.frequencies, max(near, 1e-5)):
             return plan
         return next(slowed(plan, measured, near))
-    usual = [
-        *likely,
-        *(
-            Plan(geometric(base, pairs, count), base, exponents)
-            for base in bases
-            for exponents, count in enumerate(steps)
-        ),
-    ]
+    usual = list(likely)
+    for base in bases:
+        for exponents, count in enumerate(steps):
+            due = geometric(base, pairs, count)
+            usual.append(Plan(due, base, exponents))
     fitted = fitted_plans(measured, steps, precision)
     for plans in (usual, *([plan] for plan in fitted)):
-        right = [plan for plan in plans if not plan.findings]
-        simple = [other for plan in right for other in changed(plan)]
-        divided = [
-            other for plan in right for other in slowed(plan, measured, near)
-        ]
+        simple, divided = [], []
+        for plan in plans:
+            if not plan.findings:
+                simple += changed(plan)
+                divided += slowed(plan, measured, near)
         for group in (plans, simple, divided):
             for fits in (follows, follows_rounded):
                 for plan in group:
@@ -243,13 +236,8 @@ def by_parts(
     """Return the first plan that the fast pairs follow, and not the slow.
 
     Fast pairs follow a base, slow ones are divided by a factor, and those
-    between by less. Where it is the other way round, that is a finding.
-
-    Args:
-        measured: The frequency of each pair.
-        plans: To try.
-        near: By how much, relatively, frequencies may be off.
-        most: Which part of the pairs may lie between.
+    between, at `most` this part of all, by less. Where it is the other way
+    round, that is a finding.
     """
     index = np.flatnonzero(measured > STILL)
     for plan in plans:
