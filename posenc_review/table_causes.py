@@ -116,7 +116,7 @@ def changed_entries(
         said.append(f"multiplied by {plain(factor, 4)}")
     if abs(added) > ALIKE:
         said.append(f"moved by {plain(added, 4)}")
-    if said:
+    if said and abs(factor) > ALIKE:  # if not, all is one number
         yield f"All entries are {' and '.join(said)}.", factor * right + added
 
     width = formula.d_model
@@ -146,22 +146,22 @@ def moved_columns(
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Yield where entries may have gone, in words, and such rows."""
     wrong = np.flatnonzero(np.abs(first - right).max(axis=0) > ALIKE)
-    columns = numbered("column", wrong).capitalize()
+    columns = numbered("column", wrong)
     order = np.arange(formula.d_model)
     for column in wrong:
         apart = np.abs(first[:, [column]] - right).max(axis=0)
         order[column] = apart.argmin()
-    words = f"{columns} stand in another order."
+    words = f"{columns.capitalize()} stand in another order."
     if len(np.unique(order)) < len(order):
-        place = f"column {wrong[0]} that of {order[wrong[0]]}"
-        words = f"{columns}: not what it should be, but {place}."
+        place = f"column {wrong[0]} has those of {order[wrong[0]]}"
+        words = f"Numbers of other columns fill {columns}: {place}."
     elif len(wrong) == 2:
         words = f"Columns {wrong[0]} and {wrong[1]} are exchanged."
     yield words, right[:, order]
 
     rows = right.copy()
     rows[:, wrong] = first[0, wrong]
-    yield f"One number in all rows hold: {columns.lower()}.", rows
+    yield f"All rows are the same in {columns}.", rows
 
     words = (
         "The entries are right and stand elsewhere: rows and columns are"

@@ -184,7 +184,8 @@ def dot_products(tables: Tables, formula: Formula) -> Iterator[Finding]:
     """Check 5: do dot products depend on the offset alone?"""
     hands = formula.hands(tables.table(512))[1:]
     dots = (hands @ hands.conj().T).real
-    off = tables.off(dots[1:, 1:], dots[:-1, :-1], 4 * formula.d_model)
+    times = 4 * formula.d_model
+    off = tables.off(dots[1:, 1:], dots[:-1, :-1], times)
     if len(off):
         one, other = (off[0] + 2).tolist()
         words = (
@@ -325,7 +326,10 @@ def review(
 
 
 def misfit(tables: Tables, formula: Formula) -> tuple[int, bool]:
-    """Return how many checks fail, and whether most columns are wrong."""
+    """Return how many checks fail, and whether most columns are wrong.
+
+    If both are the same for several conventions, the first is as good as any.
+    """
     off = np.abs(tables.table(SHORT) - formula.rows(np.arange(SHORT)))
     wrong = off.max(axis=0) > ALIKE
     return len(failures(tables, formula)), bool(wrong.mean() > 0.5)
