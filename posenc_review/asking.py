@@ -1,6 +1,7 @@
 """Ask a rotary function, and see whether it reads what it is given."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,30 +26,35 @@ CALLS: dict[str, np.ndarray] = {  # positions, `[batch, seq_len]`
     f"of {ROWS} rows": np.arange(8) + np.arange(ROWS)[:, None],
     f"of {LONG} tokens": np.arange(LONG)[None] % 32,
 }
-# What may be taken for positions `p`, after a call with positions `before`.
-READINGS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
-    "Positions are ignored: tokens are counted from 0": (
-        lambda p, before: np.arange(p.shape[1])
-    ),
-    "Positions are counted from the first of their row": (
-        lambda p, before: p - p[:, :1]
-    ),
-    "Only the first position of a row is read, and counted on from": (
-        lambda p, before: p[:, :1] + np.arange(p.shape[1])
-    ),
-    "All rows get the positions of the first": lambda p, before: p[:1],
-    "All rows get the positions of the last": lambda p, before: p[-1:],
-    "Only the very first position of the batch is read, and counted on from"
-    " in all rows": lambda p, before: p[0, 0] + np.arange(p.shape[1]),
-    "The largest position so far is taken for each token": (
-        lambda p, before: np.maximum.accumulate(p, axis=1)
-    ),
-    "One token alone is taken to be at position 0": (
-        lambda p, before: p * (p.shape[1] > 1)
-    ),
-    "Positions of an earlier call of this length are used again": (
-        lambda p, before: before if before.shape == p.shape else p
-    ),
+# What positions `p` may be taken for, after a call with positions `before`,
+# by the name of the finding. The first that explains all is meant.
+MISREADINGS: dict[str, dict[str, Callable]] = {
+    "positions": {
+        "One token alone is taken to be at position 0": (
+            lambda p, before: p * (p.shape[1] > 1)
+        ),
+        "Positions are ignored: tokens are counted from 0": (
+            lambda p, before: np.arange(p.shape[1])
+        ),
+        "Positions are counted from the first of their row": (
+            lambda p, before: p - p[:, :1]
+        ),
+        "Only the first position of a row is read, and counted on from": (
+            lambda p, before: p[:, :1] + np.arange(p.shape[1])
+        ),
+        "All rows get the positions of the first": lambda p, before: p[:1],
+        "All rows get the positions of the last": lambda p, before: p[-1:],
+        "Only the very first position of the batch is read, and counted on"
+        " from in all rows": lambda p, before: p[0, 0] + np.arange(p.shape[1]),
+        "The largest position so far is taken for each token": (
+            lambda p, before: np.maximum.accumulate(p, axis=1)
+        ),
+    },
+    "state": {
+        "Positions of an earlier call of this length are used again": (
+            lambda p, before: before if before.shape == p.shape else p
+        ),
+    },
 }
 
 
@@ -100,13 +106,13 @@ class Rotation:
         x = np.random.default_rng(positions.size).normal(size=shape)
         return x, self(x, positions)
 
-    def fails(self, x: np.ndarray, positions: np.ndarray) -> bool:
-        """Tell whether a call fails."""
+    def trouble(self, x: np.ndarray, positions: object) -> Exception | None:
+        """Return why a call fails, if it does."""
         try:
             self(x, positions)
-        except NoAnswerError:
-            return True
-        return False
+        except NoAnswerError as trouble:
+            return trouble
+        return None
 
     def matrices(self) -> tuple[np.ndarray, list[Finding]]:
         """Ask for each column alone, at positions 0, 1, 2 and so on.
@@ -116,23 +122,22 @@ class Rotation:
             column `j` position `p` puts into column `i`. And the first
             position that fails, if one does.
         """
-        count, findings = NEAR, []
-        x, p = np.ones((1, NEAR, self.width)), np.arange(NEAR)[None]
+        x, p, findings = np.ones((1, NEAR, self.width)), np.arange(NEAR), []
+        trouble = self.trouble(x, [p])
+        if trouble:
 
-        def fails(count: int) -> bool:
-            return self.fails(x[:, :count], p[:, :count])
+            def fails(last: int) -> bool:
+                return bool(self.trouble(x[:, : last + 1], [p[: last + 1]]))
 
-        try:
-            self(x, p)
-        except NoAnswerError as trouble:
-            count = first_where(fails, FIRST.size, NEAR) - 1
-            words = f"Position {count} is the first to fail: {trouble}."
-            findings.append(Finding("far positions", words, count))
-        made = np.empty((count, self.width, self.width))
+            first = first_where(fails, FIRST.max(), NEAR - 1)
+            words = f"Position {first} is the first to fail: {trouble}."
+            findings.append(Finding("far positions", words, first))
+            x, p = x[:, :first], p[:first]
+        made = np.empty((self.width, len(p), self.width))
         for column in range(self.width):
             x[:] = np.eye(1, self.width, column)
-            made[:, :, column] = self(x[:, :count], p[:, :count])[0]
-        return made, findings
+            made[column] = self(x, [p])[0]
+        return made.transpose(1, 2, 0), findings
 
     def asked_again(self, first: np.ndarray, when: str) -> list[Finding]:
         """Look whether the first call is still answered as it was."""
@@ -152,83 +157,116 @@ class Rotation:
         If not, rows are asked one by one from then on.
         """
         for rows in (2, ROWS):
+            words = ""
             try:
                 x, made = self.random(np.repeat(FIRST, rows, axis=0))
             except NoAnswerError as trouble:
-                self.takes_batches = False
                 words = f"A batch of {rows} rows fails: {trouble}."
+            else:
+                alone = np.concatenate([self(row[None], FIRST) for row in x])
+                off = np.abs(made - alone).max(axis=(1, 2))
+                wrong = off > 1e-2 * np.abs(alone).max(axis=(1, 2))
+                if wrong.any():
+                    words = f"Row {wrong.argmax()} of a batch of {rows} is not"
+                    words += " turned as it is alone."
+            if words:
+                self.takes_batches = False
                 return [Finding("batch", words)]
-            for row in range(rows):
-                alone = self(x[row : row + 1], FIRST)[0]
-                off = np.abs(alone - made[row]).max()
-                if off > 1e-2 * np.abs(alone).max():
-                    self.takes_batches = False
-                    words = f"Row {row} of a batch of {rows} is not turned"
-                    return [Finding("batch", f"{words} as it is alone.")]
         return []
 
+    def beside_larger(
+        self, place: int, largest: int, slack: float
+    ) -> list[Finding]:
+        """Look whether a position turns otherwise beside a larger one."""
+        x = np.random.default_rng(place).normal(size=(1, 3, self.width))
 
-def turned(
-    x: np.ndarray, positions: np.ndarray, matrices: np.ndarray
-) -> np.ndarray:
-    """Return tokens turned by the matrices of their positions, or NaN."""
-    made = np.full(x.shape, np.nan)
-    for position in np.unique(positions[positions < len(matrices)]):
-        tokens = positions == position
-        made[tokens] = x[tokens] @ matrices[position].T
-    return made
+        def otherwise(other: int) -> bool:
+            alone = self(x, [[place, place, place]])
+            beside = self(x, [[place, other, place]])
+            off = np.any(np.abs(beside - alone) > slack, axis=2)
+            return bool(off[0, 0] and off[0, 2])
 
-
-def positions_read(
-    rotation: Rotation, matrices: np.ndarray, slack: float, max_len: int
-) -> list[Finding]:
-    """Look whether each token is turned by the position that it is given.
-
-    What is known are the matrices of the first positions.
-    """
-    calls, findings, before = [], [], FIRST
-    for words, positions in CALLS.items():
-        p = positions[:, :max_len]
-        known = p.max() if p.size > NEAR else max(p.max(), p.size)
-        if known >= len(matrices):
-            continue  # what these positions should do is not known
         try:
-            x, made = rotation.random(p)
-        except NoAnswerError as trouble:
-            far = int(p.max())
-            said = f"A call {words} fails, with positions up to {far}"
-            hint = " Is its table as long as the call?"
-            said += f": {trouble}.{hint * (far >= p.shape[1])}"
-            findings.append(Finding("positions", said, far))
-            break
+            if not otherwise(largest):
+                return []
+            first = first_where(otherwise, place, largest)
+        except NoAnswerError:
+            return []
+        words = (
+            f"Position {place} is turned one way alone, and another way beside"
+            f" position {first} or more: the largest position of a call"
+            " changes how the others are turned."
+        )
+        return [Finding("batch maximum", words, place)]
 
-        def wrong(taken: np.ndarray, x=x, made=made) -> np.ndarray:
-            places = np.broadcast_to(taken, x.shape[:2])
-            off = np.abs(made - turned(x, places, matrices))
-            return np.any(off > slack, axis=-1)  # NaN tells nothing
 
-        calls.append((words, p, before, wrong))
-        before = p
-    failed = [call for call in calls if call[3](call[1]).any()]
-    if not failed:
+class Known(NamedTuple):
+    """What is known of a function: the matrices of its first positions."""
+
+    matrices: np.ndarray
+    slack: float
+
+    def wrong(
+        self, x: np.ndarray, made: np.ndarray, taken: np.ndarray
+    ) -> np.ndarray:
+        """Return which tokens are not turned by these positions."""
+        places = np.broadcast_to(taken, x.shape[:2])
+        wrong = np.zeros(places.shape, bool)
+        for position in np.unique(places[places < len(self.matrices)]):
+            tokens = places == position
+            due = x[tokens] @ self.matrices[position].T
+            off = np.abs(made[tokens] - due)
+            wrong[tokens] = np.any(off > self.slack, axis=1)
+        return wrong
+
+    def positions_read(
+        self, rotation: Rotation, max_len: int
+    ) -> list[Finding]:
+        """Look whether each token is turned by the position it is given."""
+        findings, failed, before = [], [], FIRST
+        for words, positions in CALLS.items():
+            p = positions[:, :max_len]
+            if p.max() >= len(self.matrices):
+                continue  # what these positions should do is not known
+            try:
+                x, made = rotation.random(p)
+            except NoAnswerError as trouble:
+                far = int(p.max())
+                said = f"A call {words} fails, with positions up to {far}"
+                hint = " Is its table as long as the call?"
+                said += f": {trouble}.{hint * (far >= p.shape[1])}"
+                findings.append(Finding("positions", said, far))
+                break
+            if self.wrong(x, made, p).any():
+                failed.append((words, p, before, x, made))
+            before = p
+        if failed:
+            findings.append(self.misreading(failed))
         return findings
-    words, p, before, wrong = failed[0]
-    row, token = np.argwhere(wrong(p))[0]
-    name, position = "positions", int(p[row, token])
-    said = (
-        f"Tokens are not turned by their positions in a call {words}: token"
-        f" {token} of row {row} is the first, at position {position}."
-    )
-    for some in (failed, calls):  # those that are wrong, or better, all
-        for reading, read in reversed(READINGS.items()):
-            if any(wrong(read(p, q)).any() for _, p, q, wrong in some):
-                continue
-            taken = np.broadcast_to(read(p, before), p.shape)
-            row, token = np.argwhere(taken != p)[0]
-            position = int(p[row, token])
-            name = "state" if "earlier" in reading else "positions"
-            said = (
-                f"{reading}: in a call {words}, {position} is turned as"
-                f" {taken[row, token]}."
+
+    def misreading(self, failed: list[tuple]) -> Finding:
+        """Say what positions are taken for in all calls that go wrong."""
+
+        def explains(read: Callable) -> bool:
+            return not any(
+                self.wrong(x, made, read(p, before)).any()
+                for _, p, before, x, made in failed
             )
-    return [*findings, Finding(name, said, position)]
+
+        call, p, before, x, made = failed[0]
+        for name, readings in MISREADINGS.items():
+            for words, read in readings.items():
+                if explains(read):
+                    taken = np.broadcast_to(read(p, before), p.shape)
+                    row, token = np.argwhere(taken != p)[0]
+                    position = int(p[row, token])
+                    words += f": in a call {call}, {position} is turned as"
+                    words += f" {taken[row, token]}."
+                    return Finding(name, words, position)
+        row, token = np.argwhere(self.wrong(x, made, p))[0]
+        position = int(p[row, token])
+        words = (
+            f"Tokens are not turned by their positions in a call {call}: token"
+            f" {token} of row {row} is the first, at position {position}."
+        )
+        return Finding("positions", words, position)

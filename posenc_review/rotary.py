@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .asking import FIRST, NoAnswerError, Rotation, positions_read
-from .asking import turned as by_matrices
+from .asking import FIRST, Known, NoAnswerError, Rotation
 from .config import read_config
 from .explain import Evidence, Look, explain
 from .frequencies import STILL, USUAL_BASES, Plan, plan_of
@@ -145,16 +144,20 @@ def ask(seen: Seen) -> Near:
     seen.stop_if(rotation.asked_again(answer, "after all others"))
     form = format_of(matrices[:4])
     precision = max(2e-6, 2 * STEP.get(form, 0))
-    slack = 2e-4 + 4 * precision
-    x, made = rotation.random(FIRST)
-    if np.any(np.abs(made - by_matrices(x, FIRST, matrices)) > slack):
+    known = Known(matrices, 2e-4 + 4 * precision)
+    places = np.arange(len(matrices))
+    seen.stop_if(rotation.beside_larger(1, places[-1], known.slack))
+    if known.wrong(*rotation.random(places[None]), places).any():
         words = (
             "x is not only turned: random numbers give another result than"
             " their columns one by one."
         )
         seen.stop_if([Finding("linear", words)])
     seen.findings += rotation.batches()
-    misread += positions_read(rotation, matrices, slack, seen.asked.max_len)
+    wrong = known.positions_read(rotation, seen.asked.max_len)
+    if wrong:  # or has the function changed since?
+        wrong = rotation.asked_again(answer, "after all others") or wrong
+    misread += wrong
     seen.findings += misread
     return Near(answer, matrices, bool(misread), form, precision)
 

@@ -1,35 +1,28 @@
 """Round numbers to shorter formats, and tell these again."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 
-def cast(kind: type) -> Callable[[object], np.ndarray]:
-    """Return what rounds as a format of NumPy does."""
-
-    def rounded(values: object) -> np.ndarray:
-        with np.errstate(over="ignore"):  # beyond 65504 float16 is infinity
-            return np.asarray(values, float).astype(kind).astype(float)
-
-    return rounded
+def cast(values: object, kind: type) -> np.ndarray:
+    """Round as a format of NumPy does."""
+    with np.errstate(over="ignore"):  # beyond 65504 float16 is infinity
+        return np.asarray(values, float).astype(kind).astype(float)
 
 
-def cut(digits: int) -> Callable[[object], np.ndarray]:
-    """Return what keeps a few binary digits, with the range of float32."""
-
-    def rounded(values: object) -> np.ndarray:
-        fraction, exponent = np.frexp(cast(np.float32)(values))
-        return np.ldexp(np.round(fraction * 2**digits), exponent - digits)
-
-    return rounded
+def cut(values: object, digits: int) -> np.ndarray:
+    """Keep a few binary digits, with the range of float32."""
+    fraction, exponent = np.frexp(cast(values, np.float32))
+    return np.ldexp(np.round(fraction * 2**digits), exponent - digits)
 
 
 FORMATS: dict[str, Callable[[object], np.ndarray]] = {
-    "bfloat16": cut(8),
-    "float16": cast(np.float16),
-    "TensorFloat-32": cut(11),
-    "float32": cast(np.float32),
+    "bfloat16": partial(cut, digits=8),
+    "float16": partial(cast, kind=np.float16),
+    "TensorFloat-32": partial(cut, digits=11),
+    "float32": partial(cast, kind=np.float32),
 }
 STEP = {  # between two numbers just below 1
     "bfloat16": 2.0**-8,

@@ -13,7 +13,6 @@ from .pairs import Pairs, in_order
 from .report import Finding, first_where
 
 NUMBERS = 2**21  # of a call, at most: 17 MB
-FEWEST = 512  # tokens of a row all the same, where heads are wide
 WAIT = 2.0  # seconds after which a reader is told how far it is
 
 
@@ -35,33 +34,35 @@ class Sweep(Evidence):
         kept: np.ndarray,
         end: int,
     ):
-        """Take the function, its pairs, and how far to look."""
-        self.rotation, self.pairs, self.first = rotation, pairs, first
-        self.end, self.unit = end, "position"
-        self.findings: list[Finding] = []  # of positions that fail
-        size = NUMBERS // (ROWS * rotation.width)
-        self.length = max(min(size, LONG), FEWEST)
+        """Take the function, its pairs, its first hands, and how far to look.
+
+        `kept` is what columns keep of themselves, should they not turn.
+        """
+        super().__init__(first)
+        self.rotation, self.pairs, self.end = rotation, pairs, end
+        self.length = min(NUMBERS // (ROWS * rotation.width), LONG)
         self.begun = time.monotonic()
         self.one, self.other = (sliced(some) for some in pairs.columns.T)
         self.rest = np.setdiff1d(np.arange(rotation.width), pairs.columns)
         self.kept = kept[self.rest]
+        random = np.random.default_rng(7)
         self.vectors = np.zeros((3, rotation.width))
         self.vectors[0, self.one] = self.vectors[1, self.other] = 1
-        random = np.random.default_rng(7)
         self.vectors[2] = random.uniform(-0.7, 0.7, rotation.width)
 
+    def called_from(self, start: int) -> np.ndarray:
+        """Return the positions of a call, those of three rows in one."""
+        tokens = min(self.length, -(-(self.end - start) // 3))
+        return np.minimum(np.arange(start, start + 3 * tokens), self.end - 1)
+
     def stretches(self) -> Iterator[np.ndarray]:
-        """Yield the positions of each call, those of three rows in one."""
-        start = 0
-        while start < self.end:
-            tokens = min(self.length, -(-(self.end - start) // 3))
-            stop = start + 3 * tokens
-            self.asked = np.minimum(np.arange(start, stop), self.end - 1)
-            yield self.asked
-            start = stop
+        """Yield the positions of each call, and say how far it is."""
+        for start in range(0, self.end, 3 * self.length):
+            self.called = self.called_from(start)
+            yield self.called
             waited = time.monotonic() - self.begun
             if waited > WAIT and sys.stderr.isatty():
-                done = min(stop, self.end)
+                done = self.called[-1] + 1
                 said = f"\rposition {done} of {self.end} "
                 end = "\n" if done == self.end else ""
                 print(said, end=end, file=sys.stderr, flush=True)
@@ -74,12 +75,12 @@ class Sweep(Evidence):
             numbers, `[positions, width]`, by the columns that were read.
         """
         rows, tokens = positions.shape
-        x = np.repeat(self.vectors[:, None], rows * tokens, axis=1)
+        x = np.repeat(self.vectors, rows * tokens, axis=0)
         made = self.rotation(
             x.reshape(3 * rows, tokens, -1), np.tile(positions, (3, 1))
         )
-        made = in_order(made.reshape(-1, x.shape[2]), self.pairs.order)
-        first, second, third = made.reshape(x.shape)
+        made = in_order(made.reshape(x.shape), self.pairs.order)
+        first, second, third = np.split(made, 3)
         hands = np.empty((len(third), len(self.pairs.columns), 2), complex)
         hands[..., 0].real = first[:, self.one]
         hands[..., 0].imag = -second[:, self.one]
@@ -129,11 +130,11 @@ class Sweep(Evidence):
         """Name the first position that fails, and look no farther."""
 
         def fails(first: int, last: int) -> bool:
-            p = np.arange(first, last + 1)[None]
-            x = np.tile(self.vectors[2], (1, p.size, 1))
-            return self.rotation.fails(x, p)
+            p = np.arange(first, last + 1)
+            x = np.tile(self.vectors[2], (1, len(p), 1))
+            return self.rotation.trouble(x, [p]) is not None
 
-        start, last = int(self.asked[0]), int(self.asked[-1])
+        start, last = self.called[[0, -1]].tolist()
         first = first_where(lambda end: fails(start, end), start - 1, last)
         words = f"Position {first} is the first to fail"
         if not fails(start, first):
@@ -142,31 +143,26 @@ class Sweep(Evidence):
             words = f"Positions {first} to {last} fail in a batch"
         elif not fails(first, first):
             words += ", in a call with others"
-        words += f": {trouble}."
         self.end = first or len(self.first)
+        words += f": {trouble}."
         self.findings.append(Finding("far positions", words, first))
 
     def by_the_call(self, model: Hypothesis, look: Look) -> list[Finding]:
         """Look whether the first position that is wrong is right alone."""
         place = int(look.wrong.argmax())
-        called = next(p for p in self.stretches() if p[-1] >= place)
-
-        def is_wrong(largest: int) -> bool:
-            hands = self.hands(np.array([place, largest]))[:1]
-            return not model.compare([place], hands)[0].all()
-
-        if is_wrong(place):
+        twice = np.array([place, place])
+        fits, _ = model.compare(twice, self.hands(twice))
+        if not fits.all():
             return []
-        largest = int(called[-1])
-        said, name = f"Position {place} is turned rightly alone,", "positions"
-        words = f"{said} and wrongly in a call of {len(called) // 3} tokens."
-        if is_wrong(largest):
-            name, first = (
-                "batch maximum",
-                first_where(is_wrong, place, largest),
-            )
-            words = f"{said} and otherwise beside position {first} or more."
-        return [Finding(name, words, place)]
+        called = self.called_from(place - place % (3 * self.length))
+        found = self.rotation.beside_larger(place, called[-1], model.slack)
+        if found:
+            return found
+        words = (
+            f"Position {place} is turned rightly alone, and wrongly in a call"
+            f" of {len(called) // 3} tokens."
+        )
+        return [Finding("positions", words, place)]
 
 
 def sliced(columns: np.ndarray) -> slice | np.ndarray:
