@@ -310,6 +310,35 @@ def test_rows_and_digits_are_told():
     ]
 
 
+CLIPPED = {"read": lambda n: np.minimum(n, 519), "dtype": np.float32}
+ROUNDED = {"after": np.float16, "dtype": np.float32}
+
+
+@pytest.mark.parametrize(
+    ("length", "encoder", "words", "places"),
+    [
+        (600, table(**CLIPPED), "clipped; Angles; float32", [520, 45, 45]),
+        (
+            600,
+            table(**CLIPPED | ROUNDED),
+            "Entries; float16; clipped",
+            [None, 520, 1],
+        ),
+        (
+            30_000,
+            table(**ROUNDED),
+            "Entries; float16; Angles; float32",
+            [None, 13_351, 1],
+        ),
+    ],
+)
+def test_each_cause_has_a_place_of_its_own(length, encoder, words, places):
+    seen = review(encoder, WIDTH, max_len=length)
+    causes = [each for each in seen.details if each.name == "every row"]
+    assert_says(seen.findings["every row"], words)
+    assert [each.position for each in causes] == places
+
+
 def test_errors_are_judged_by_the_tolerance():
     shifted = rows(5, 5, 1 + 3e-6)
     assert list(review(shifted, 8, max_len=600).findings) == ["every row"]
