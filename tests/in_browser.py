@@ -158,6 +158,8 @@ from posenc_helpers import play, show
 fig, ax = plt.subplots(figsize=(3, 1))
 show(fig, alt="An empty picture.")
 play({!r})"""
+# A window that has all figures on the screen at once.
+TALL = {"width": 1280, "height": 1300 * len(FIGURES_TO_PLAY)}
 STATE = "figure => figure.stage.state"
 # For each figure: what is dragged, how far at 1280 pixels (a finger goes a
 # third of it), and which settings that changes to what.

@@ -160,7 +160,7 @@ def test_an_edited_notebook_is_kept_and_others_are_renewed(
     assert kept.read_text() == "work of hours"
     assert f"{kept} was edited: kept." in capsys.readouterr().out
     assert "More." in old.read_text()
-    (tmp_path / handouts.WRITTEN).unlink()  # by whom was it edited, then?
+    (tmp_path / handouts.WRITTEN).write_text("[")  # who edited it, then?
     handouts.write_notebooks(small, tmp_path)
     assert "More." in old.read_text()
     handouts.write_notebooks(small, tmp_path, overwrite=True)
@@ -185,6 +185,7 @@ def test_an_edited_notebook_is_kept_and_others_are_renewed(
         ("{0}/a/x.ipynb", "x.ipynb has no cells"),
         ("{0}/a/y.ipynb", "y.ipynb is no notebook"),
         ("{0}/a/y.ipynb --notebooks {0}/out", "y.ipynb is no notebook"),
+        ("{0}/a/w.ipynb", "w.ipynb is no notebook: Additional properties"),
         ("{0}/a/z.ipynb", "z.ipynb, cell one: a picture without a text"),
     ],
 )
@@ -201,6 +202,8 @@ def test_errors_are_said_in_a_line(
     cell = code("one", "draw()", outputs=[picture(alt="")])
     no_alt = nbformat.v4.new_notebook(cells=[cell])
     nbformat.write(no_alt, tmp_path / "a/z.ipynb")
+    no_outputs = nbformat.writes(no_alt).replace("outputs", "output")
+    (tmp_path / "a/w.ipynb").write_text(no_outputs)
     out = tmp_path / "out"
     output = [] if "--output" in arguments else ["--output", str(out)]
     with pytest.raises((SystemExit, CommandError)) as stopped:

@@ -18,6 +18,7 @@ from conftest import PATHS
 from in_browser import (
     DRAGS,
     STATE,
+    TALL,
     begin,
     by_finger,
     by_mouse,
@@ -403,7 +404,7 @@ def test_it_plays_in_jupyterlab(browser, tmp_path, windowing):
 
 
 def plays_in_jupyterlab(page) -> None:
-    page.set_viewport_size({"width": 1280, "height": 7000})  # all at once
+    page.set_viewport_size(TALL)
     errors = []
     page.on("pageerror", lambda error: errors.append(error))
     # Nobody has run it yet, so it is not trusted: the pictures stand.

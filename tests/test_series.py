@@ -1,12 +1,13 @@
 """What tools, workshop and web share: students' copies, and formulas."""
 
 import ast
+from dataclasses import replace
 
 import nbformat
 import pytest
 from conftest import PATHS
 from nbclient import NotebookClient
-from series import chapters
+from series import chapters, listing
 from series.cells import tags
 from series.commands import CommandError
 from series.formulas import mathml
@@ -77,6 +78,11 @@ def test_a_student_copy_runs(path):
     for cell in copy.cells:
         if cell.cell_type == "code" and "exercise" in tags(cell):
             assert "Not answered yet" in str(cell.outputs), cell.id
+
+
+def test_a_list_with_a_value_of_another_type_is_refused():
+    with pytest.raises(TypeError, match="minutes = '25'"):
+        replace(listing.NOTEBOOKS[0], minutes="25")
 
 
 # Formulas.

@@ -18,7 +18,14 @@ import pages
 import pytest
 from bs4 import BeautifulSoup
 from conftest import PATHS, ROOT
-from in_browser import OPEN_FOLDS, play_all, stored_notebook, the, violations
+from in_browser import (
+    OPEN_FOLDS,
+    TALL,
+    play_all,
+    stored_notebook,
+    the,
+    violations,
+)
 from nbclient import NotebookClient
 from series import chapters, listing
 from series.cells import tags
@@ -458,7 +465,7 @@ def test_all_figures_play_in_jupyterlite(page, address, project):
     files["content"].append(files["content"][0] | {"name": name, "path": name})
     index.write_text(json.dumps(files))
 
-    page.set_viewport_size({"width": 1280, "height": 7000})  # all at once
+    page.set_viewport_size(TALL)
     page.goto(address + pages.lite_address(name))
     page.evaluate(RUN_ALL)
     for figure in FIGURES_TO_PLAY:

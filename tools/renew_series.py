@@ -11,6 +11,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 from series import commands
+from series.chapters import read_notebook
 from series.listing import (
     LIST,
     NOTEBOOKS,
@@ -37,7 +38,7 @@ def files_as_listed() -> dict[Path, str]:
         WORKSHOP: with_table(WORKSHOP, f"{table_of_needs(listed)}\n"),
     }
     for each in listed:
-        notebook = nbformat.read(each.path, as_version=4)
+        notebook = read_notebook(each.path)
         new = renewed(deepcopy(notebook), each)
         text = each.path.read_text(encoding="utf-8")
         is_same = new == notebook  # however the file is written
@@ -71,7 +72,7 @@ def renew_minutes() -> None:
     """Estimate the minutes of all notebooks, and write them to the list."""
     text = LIST.read_text(encoding="utf-8")
     for each in NOTEBOOKS:
-        minutes = minutes_of(nbformat.read(each.path, as_version=4))
+        minutes = minutes_of(read_notebook(each.path))
         entry = rf'(?s)(file = "{each.file}".*?\nminutes = )\d+'
         text = re.sub(entry, rf"\g<1>{minutes}", text, count=1)
     LIST.write_text(text, encoding="utf-8")

@@ -95,7 +95,7 @@ def write_notebooks(
             raise CommandError(f"{path} would replace itself")
     folder.mkdir(parents=True, exist_ok=True)
     note = folder / WRITTEN
-    written = json.loads(note.read_text("utf-8")) if note.exists() else {}
+    written = _read_note(note)
     for path in paths:
         file = folder / path.name
         new = path.read_bytes() if solutions else _student_file(path)
@@ -108,6 +108,14 @@ def write_notebooks(
         written[file.name] = _checksum(new)
         note.write_text(json.dumps(written, indent=1) + "\n", "utf-8")
         _say(file)
+
+
+def _read_note(note: Path) -> dict[str, str]:
+    """The checksums in a file; none if it is missing or damaged."""
+    try:
+        return dict(json.loads(note.read_text("utf-8")))
+    except (OSError, TypeError, ValueError):
+        return {}
 
 
 def _student_file(path: Path) -> bytes:

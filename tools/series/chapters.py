@@ -32,8 +32,9 @@ def as_a_notebook(path: Path) -> Iterator[None]:
     except (AttributeError, KeyError, TypeError) as error:
         said = f"{path} is no notebook: parts of one are missing"
         raise CommandError(said) from error
-    except (ValueError, nbformat.ValidationError) as error:
-        raise CommandError(f"{path} is no notebook: {error}") from error
+    except (ValueError, RecursionError, nbformat.ValidationError) as error:
+        first_line = str(error).partition("\n")[0]
+        raise CommandError(f"{path} is no notebook: {first_line}") from error
 
 
 def read_notebook(path: Path) -> NotebookNode:
@@ -43,11 +44,13 @@ def read_notebook(path: Path) -> NotebookNode:
         CommandError: If the file is no notebook, or has no cells.
     """
     with as_a_notebook(path):
-        notebook = nbformat.read(path, as_version=4)
+        notebook = nbformat.v4.reads(path.read_text(encoding="utf-8"))
+        notebook.nbformat_minor = 5
+        for number, cell in enumerate(notebook.cells):
+            cell.setdefault("id", f"cell-{number}")  # older ones have none
+        nbformat.validate(notebook)
     if not notebook.cells:
         raise CommandError(f"{path} has no cells")
-    for number, cell in enumerate(notebook.cells):
-        cell.setdefault("id", f"cell-{number}")  # none before nbformat 4.5
     return notebook
 
 

@@ -4,8 +4,9 @@ import math
 import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import get_origin
 
 from nbformat import NotebookNode
 
@@ -39,6 +40,13 @@ class Listed:
     needs: list[str]
     tensorflow: bool
 
+    def __post_init__(self):
+        """Refuse values of another type, such as `minutes = "25"`."""
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if not isinstance(value, get_origin(each.type) or each.type):
+                raise TypeError(f"{self.file}: {each.name} = {value!r}")
+
     @property
     def number(self) -> str:
         """Its number, such as "01"."""
@@ -59,6 +67,9 @@ def read_list() -> tuple[str, list[str], list[Listed]]:
     try:
         read = tomllib.loads(LIST.read_text(encoding="utf-8"))
         listed = [Listed(**each) for each in read["notebook"]]
+        for each in listed:
+            if each.part not in read["parts"]:
+                raise ValueError(f"{each.file}: no part {each.part!r}")
         return read["title"], read["parts"], listed
     except KeyError as error:
         raise SystemExit(f"{LIST}: {error} is missing") from error
