@@ -24,8 +24,11 @@ READ = (
     " low_freq_factor high_freq_factor beta_fast beta_slow truncate mscale"
     f" attention_factor {OLD_LEN}"
 ).split()
-# What changes more than the angles of a position, and is not called rope.
-MORE = ("mscale_all_dim", "attn_temperature_tuning", "no_rope_layers")
+MORE_THAN_ANGLES = (  # of a position, though it is not called rope
+    "mscale_all_dim",
+    "attn_temperature_tuning",
+    "no_rope_layers",
+)
 
 
 class RotarySettings(NamedTuple):
@@ -205,16 +208,17 @@ def rotary_sets(config: dict) -> dict[str, dict]:
         "partial_rotary_factor": config.get(spelled(config, *parts)),
         OLD_LEN: config.get(OLD_LEN),
     }
-    new = table_of(config, "rope_parameters")
-    sets = {k: usual | v for k, v in new.items() if isinstance(v, dict)}
-    if new:
-        return sets or {"": usual | new}
-    old = usual | table_of(config, "rope_scaling")
+    # As in transformers, the old name wins where both are given.
+    given = table_of(config, "rope_scaling")
+    given = given or table_of(config, "rope_parameters")
+    sets = {k: usual | v for k, v in given.items() if isinstance(v, dict)}
+    if sets:
+        return sets
     local = spelled(config, "rope_local_base_freq", "local_rope_theta")
     if config.get(local) is None:
-        return {"": old}
+        return {"": usual | given}
     near = usual | {"rope_theta": config[local]}
-    return {"full_attention": old, "sliding_attention": near}
+    return {"full_attention": usual | given, "sliding_attention": near}
 
 
 def table_of(config: dict, name: str) -> dict:
@@ -246,7 +250,7 @@ def not_read(config: dict, settings: dict) -> str:
     for name, value in (config | settings).items():
         called = name.startswith(("rope", "rotary", "mrope"))
         unknown = (called or name in settings) and name not in READ
-        if value and (unknown or name in MORE):
+        if value and (unknown or name in MORE_THAN_ANGLES):
             names.append(repr(name))
     return ", ".join(names)
 

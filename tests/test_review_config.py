@@ -41,6 +41,7 @@ NEOX = HEAD | {"rotary_pct": 0.25, "rotary_emb_base": 5e5}
 PART = {"partial_rotary_factor": 0.25}
 QUARTER = PART | {"rope_type": "proportional", "rope_theta": 1e6}
 SOME = rates(64, 1e6)[:8]
+BOTH = new(**THETA) | old(type="linear", factor=4)
 ASKED = [  # a config, width, base, scaling, factor, frequencies
     (HEAD, (64, 1e4, "default", 1, rates(64))),
     (HEAD | THETA, (64, 5e5, "default", 1, rates(64, 5e5))),
@@ -53,6 +54,7 @@ ASKED = [  # a config, width, base, scaling, factor, frequencies
     (HEAD | PART, (64, 1e4, "default", 1, rates(16))),
     (NEOX, (64, 5e5, "default", 1, rates(16, 5e5))),
     (GPT_J, (64, 1e4, "default", 1, rates(32))),
+    (BOTH, (64, 1e4, "linear", 4, rates(64) / 4)),
     (old(type="mrope"), (64, 1e4, "default", 1, rates(64))),
     (new(**QUARTER), (64, 1e6, "proportional", 1, SOME)),
     (new(factor=4, **QUARTER), (64, 1e6, "proportional", 4, SOME / 4)),
