@@ -52,12 +52,13 @@ def every_row(
     values = format_of(table[:MANY])
     step = STEP.get(values, 0)
     causes = [Finding(NAME, f"Entries are rounded to {values}.")]
-    if errors.max() > 0.501 * step:  # there is more
+    if errors.max() > 0.501 * step:  # rounding does not explain all
         every = explanations(table, short, formula, tolerance)
         with np.errstate(all="ignore"):  # some do not fit, by far
-            more = next(filter(None, every), [])
-        causes = causes + more if more and step > tolerance else more
-    causes = causes or [Finding(NAME, "No known cause explains it.")]
+            others = next(filter(None, every), [])
+        if not others or step <= tolerance:
+            causes = []
+        causes += others or [Finding(NAME, "No known cause explains it.")]
 
     row, worst = int(np.argmax(errors > tolerance)), int(errors.argmax())
     off = np.abs(table[[row, worst]] - formula.rows([row, worst]))
