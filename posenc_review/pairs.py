@@ -101,16 +101,15 @@ def order_of(matrix: np.ndarray) -> tuple[np.ndarray, str]:
         that order if it is one.
     """
     columns, order = np.arange(len(matrix)), matrix.argmax(axis=1)
+    moves = np.abs(matrix - np.eye(len(matrix))[order]).max() < 1e-3
+    if not moves or not np.array_equal(np.sort(order), columns):
+        return columns, ""  # they are turned or lost there, not moved
     halves = np.concatenate([columns[::2], columns[1::2]])
-    moves = np.array_equal(np.sort(order), columns)
-    if not moves or np.abs(matrix - np.eye(len(matrix))[order]).max() >= 1e-3:
-        return columns, ""  # columns are turned or lost there, not moved
-    if np.array_equal(order, columns):
-        return columns, ""
-    if np.array_equal(order, halves):
-        return order, "half"
-    woven = np.array_equal(order, np.argsort(halves))
-    return order, "interleaved" if woven else ""
+    names = {"": columns, "half": halves, "interleaved": np.argsort(halves)}
+    for name, known in names.items():
+        if np.array_equal(order, known):
+            return order, name
+    return order, ""
 
 
 def in_order(made: np.ndarray, order: np.ndarray) -> np.ndarray:
@@ -147,12 +146,11 @@ def laid_out(partner: np.ndarray) -> Pairs:
     distance = int(distances[0])
     if distance == 1:
         name, places = "interleaved", np.arange(0, width - 1, 2)
-    elif 2 * distance == width:
-        name, places = "half", np.arange(distance)
     else:
         # the first pair of a block that begins at 0 may stand still
         start = 0 if partner[firsts].max() < 2 * distance else firsts[0]
-        name, places = "half of the part", start + np.arange(distance)
+        places = start + np.arange(distance)
+        name = "half" if 2 * distance == width else "half of the part"
     if np.any(distances != distance) or not np.isin(firsts, places).all():
         columns = np.stack([firsts, partner[firsts]], axis=1)
         return Pairs("unknown", columns, columns[:, 0] < 0, width, same)

@@ -109,7 +109,7 @@ def look_at(rotation: Rotation, asked: Asked) -> Seen:
                 seen.pairs, seen.plan, seen.clockwise
             )
             every_position(seen, near, due)
-        look_back(seen, near)
+        look_back(seen, near.format)
     except HiddenError:
         pass
     except NoAnswerError as trouble:
@@ -319,10 +319,10 @@ def every_position(seen: Seen, near: Near, due: np.ndarray) -> None:
     if not near.misread:
         kept = np.diagonal(in_order(near.matrices[1:2], seen.pairs.order)[0])
         evidence = Sweep(rotation, seen.pairs, hands, kept, asked.max_len)
-    look, changed = evidence.look(model), []
-    if look.wrong.any() and not near.misread:
-        changed = rotation.asked_again(near.answer, "after all others")
-        changed = changed or evidence.by_the_call(model, look)
+    look = evidence.look(model)
+    changed = rotation.asked_again(near.answer, "after all others")
+    if look.wrong.any() and not changed and not near.misread:
+        changed = evidence.by_the_call(model, look)
     if not changed:
         model, look = explain(model, look, evidence)
     uneven = look.wrong[:NEAR].any()  # pairs have no frequencies, then
@@ -379,21 +379,17 @@ def digits(model: Hypothesis, look: Look) -> str:
     )
 
 
-def look_back(seen: Seen, near: Near) -> None:
+def look_back(seen: Seen, form: str) -> None:
     """Say what shows in the end: short numbers, and what calls change."""
-    if near.format in ("bfloat16", "float16"):
-        seen.digits = f"Results in {near.format}"
-        off = STEP[near.format] / 2
+    if form in ("bfloat16", "float16"):
+        seen.digits = f"Results in {form}"
+        off = STEP[form] / 2
         if off > seen.asked.tolerance:
             words = (
                 "Sines and cosines, or the result, are rounded to"
-                f" {near.format}: by up to {plain(off, 2)}."
+                f" {form}: by up to {plain(off, 2)}."
             )
             seen.findings.append(Finding("precision", words))
     for name in sorted(seen.rotation.changed):
         words = f"{name} is changed in place."
         seen.findings.append(Finding("input", words))
-    if not any(each.name == "state" for each in seen.findings):
-        seen.findings += seen.rotation.asked_again(
-            near.answer, "after all others"
-        )

@@ -514,3 +514,8 @@ def test_nothing_is_said_of_what_was_not_seen():
     misread = looked(rope(read=lambda p: np.arange(p.shape[1])))
     assert "Looked at: positions 0 to 41, calls" in str(misread)
     assert not looked(AS_LLAMA, **LLAMA, layout="half").notes
+
+
+def test_what_is_no_function_is_named():
+    with pytest.raises(TypeError, match="rotate=3: give a function"):
+        review_rotary(3)
