@@ -141,7 +141,9 @@ def inexact_plan(
     for plan in [*usual, *fitted]:
         if follows(measured, plan.frequencies, 0.01):
             return plan  # the engine says by how much they miss it
-    own = by_parts(measured, usual, 1e-4, most=1)  # of each pair a factor
+    own = None
+    if finding.name == "frequencies":  # rounded ones fit any
+        own = by_parts(measured, usual, 1e-4, most=1)  # a factor of each pair
     return own or Plan(measured, findings=(finding,))
 
 

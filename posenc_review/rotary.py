@@ -325,10 +325,10 @@ def every_position(seen: Seen, near: Near, due: np.ndarray) -> None:
         changed = evidence.by_the_call(model, look)
     if not changed:
         model, look = explain(model, look, evidence)
-    uneven = look.wrong[:NEAR].any()  # pairs have no frequencies, then
-    seen.findings += [
-        each for each in plan.findings if each.name != "pair" or not uneven
-    ]
+    uneven = look.wrong[:NEAR].any()  # what pairs turn by is unsure, then
+    for each in plan.findings:
+        if each.name != "pair" or not uneven:
+            seen.findings.append(each)
     seen.findings += [*model.findings, *changed]
     if look.wrong.any() and not changed:
         seen.findings.append(unexplained(evidence, model, look))
