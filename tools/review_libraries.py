@@ -208,17 +208,17 @@ def rotary_functions() -> Iterator[tuple[str, str, Callable, dict]]:
 
     yield "keras-hub", name, keras_hub, {}
     by_4 = partial(keras_hub, scaling_factor=4.0)
-    for kind in ("linear", "dynamic"):
+    for kind, scaling in (("linear", LINEAR), ("dynamic", {})):
         adapter = partial(by_4, rope_type=kind)
-        yield "keras-hub", f"{name}, {kind} by 4", adapter, {}
+        yield "keras-hub", f"{name}, {kind} by 4", adapter, scaling
     adapter = partial(by_4, rope_type="yarn", **EXTENDED)
     yield "keras-hub", f"{name}, yarn", adapter, YARN
 
     name = "get_1d_rotary_pos_embed"
     yield "diffusers", name, diffusers, {}
-    for factor in ("linear_factor", "ntk_factor"):
+    for factor, scaling in (("linear_factor", LINEAR), ("ntk_factor", {})):
         adapter = partial(diffusers, **{factor: 4.0})
-        yield "diffusers", f"{name}, {factor}=4", adapter, {}
+        yield "diffusers", f"{name}, {factor}=4", adapter, scaling
 
     yield "timm", "freq_bands, rot", timm, {}
 
