@@ -329,7 +329,8 @@ def every_position(seen: Seen, near: Near, due: np.ndarray) -> None:
     for each in plan.findings:
         if each.name != "pair" or not uneven:
             seen.findings.append(each)
-    seen.findings += [*model.findings, *changed]
+    seen.findings += model.findings
+    seen.findings += [each for each in changed if each not in seen.findings]
     if look.wrong.any() and not changed:
         seen.findings.append(unexplained(evidence, model, look))
     seen.findings += evidence.findings
