@@ -19,39 +19,33 @@ def returns(value):
     return lambda *arguments: value
 
 
-RIGHT = [
-    (2, 2.0000001),
-    ([1, 2], np.array([1.0, 2.0])),
-    ([[1], [2]], [1, 2]),  # an axis more
-    (3, [3.0]),
-    (1 + 2j, np.array([1 + 2j])),
-    ([np.ones(2), np.zeros(2)], [[1, 1], [0, 0]]),
-    (" Sine ", "sine"),
-    (8, is_even),
-    (np.True_, True),
+RIGHT, WRONG = "Correct.\n", "Not yet. Hint: look\n"
+REPLIES = [
+    (2, 2.0000001, RIGHT),
+    ([1, 2], np.array([1.0, 2.0]), RIGHT),
+    ([[1], [2]], [1, 2], RIGHT),  # an axis more
+    (3, [3.0], RIGHT),
+    (1 + 2j, np.array([1 + 2j]), RIGHT),
+    ([np.ones(2), np.zeros(2)], [[1, 1], [0, 0]], RIGHT),
+    (" Sine ", "sine", RIGHT),
+    (8, is_even, RIGHT),
+    (np.True_, True, RIGHT),
+    (3, 2, WRONG),
+    (1_000_000.1, 1_000_000, WRONG),  # the tolerance is absolute
+    ([1, 2, 3], [1, 2], WRONG),
+    (5, [5, 5], WRONG),  # of another shape, though they would broadcast
+    ([[1, 2], [1, 2]], [1, 2], WRONG),
+    ("sines", "sine", WRONG),
+    (7, is_even, WRONG),
+    (float("nan"), 1, WRONG),
 ]
 
 
-@pytest.mark.parametrize(("answer", "expected"), RIGHT)
-def test_an_answer_is_right_in_its_usual_forms(capsys, answer, expected):
-    assert reply(capsys, answer, expected, "look") == "Correct.\n"
-
-
-WRONG = [
-    (3, 2),
-    (1_000_000.1, 1_000_000),  # the tolerance is absolute
-    ([1, 2, 3], [1, 2]),
-    (5, [5, 5]),  # of another shape, though they would broadcast
-    ([[1, 2], [1, 2]], [1, 2]),
-    ("sines", "sine"),
-    (7, is_even),
-    (float("nan"), 1),
-]
-
-
-@pytest.mark.parametrize(("answer", "expected"), WRONG)
-def test_a_wrong_answer_hears_the_hint(capsys, answer, expected):
-    assert reply(capsys, answer, expected, "look") == "Not yet. Hint: look\n"
+@pytest.mark.parametrize(("answer", "expected", "words"), REPLIES)
+def test_an_answer_is_right_in_its_usual_forms(
+    capsys, answer, expected, words
+):
+    assert reply(capsys, answer, expected, "look") == words
 
 
 def test_the_tolerance_holds_for_answers_and_mistakes(capsys):
@@ -97,42 +91,32 @@ def test_a_function_is_called_with_each_of_the_inputs(capsys):
         check(add, [1], inputs=[1])
 
 
-WRONG_FUNCTIONS = [
-    (None, "Give a function, not None."),
-    (7, "Give a function, not 7."),
-    (returns(None), "Nothing was returned: is `return` missing?"),
-    (lambda x: x if x > 1 else None, "For the input (1), nothing was"),
-    (lambda x: x / 0, "Your code raised ZeroDivisionError: division"),
-    (lambda x: nothing, "Your code raised NameError: "),  # noqa: F821
-    (str, "['1', '2'] is text; give numbers."),
-]
-
-
-@pytest.mark.parametrize(("answer", "words"), WRONG_FUNCTIONS)
-def test_what_is_wrong_with_a_function_is_said(capsys, answer, words):
-    said = reply(capsys, answer, [1, 2], "look", inputs=[(1,), (2,)])
-    assert said.startswith(f"Not yet. {words}")
-    assert said.endswith("Hint: look\n")
-
-
 def first_is_3(answer):
     return (answer(0) if callable(answer) else answer)[0] == 3
 
 
-OF_ANOTHER_KIND = [
-    ("three", 3, "'three' is text; give numbers."),
-    ({1, 2}, [1, 2], "A set has no order: give a list."),
-    (None, first_is_3, "There is a None: is a `return` missing?"),
-    (returns(None), first_is_3, "Nothing was returned: is"),
-    (lambda x: x.nothing, first_is_3, "Your code raised AttributeError: "),
-    (3, first_is_3, "Does your answer have the form that"),
-    (returns(3), first_is_3, "Does your answer have the form that"),
+CALLS = {"inputs": [(1,), (2,)]}
+TROUBLES = [
+    (None, [1, 2], CALLS, "Give a function, not None."),
+    (7, [1, 2], CALLS, "Give a function, not 7."),
+    (returns(None), [1, 2], CALLS, "Nothing was returned: is `return` miss"),
+    (lambda x: x if x > 1 else None, [1, 2], CALLS, "For the input (1), no"),
+    (lambda x: x / 0, [1, 2], CALLS, "Your code raised ZeroDivisionError: "),
+    (lambda x: eval("nothing"), [1], CALLS, "Your code raised NameError: "),
+    (str, [1, 2], CALLS, "['1', '2'] is text; give numbers."),
+    ("three", 3, {}, "'three' is text; give numbers."),
+    ({1, 2}, [1, 2], {}, "A set has no order: give a list."),
+    (None, first_is_3, {}, "There is a None: is a `return` missing?"),
+    (returns(None), first_is_3, {}, "Nothing was returned: is"),
+    (lambda x: x.nothing, first_is_3, {}, "Your code raised AttributeError"),
+    (3, first_is_3, {}, "Does your answer have the form that"),
+    (returns(3), first_is_3, {}, "Does your answer have the form that"),
 ]
 
 
-@pytest.mark.parametrize(("answer", "expected", "words"), OF_ANOTHER_KIND)
-def test_an_answer_of_another_kind_is_told_so(capsys, answer, expected, words):
-    said = reply(capsys, answer, expected, "look")
+@pytest.mark.parametrize(("answer", "expected", "how", "words"), TROUBLES)
+def test_what_is_wrong_is_said(capsys, answer, expected, how, words):
+    said = reply(capsys, answer, expected, "look", **how)
     assert said.startswith(f"Not yet. {words}")
     assert said.endswith("Hint: look\n")
 
