@@ -164,9 +164,10 @@ def fitted_plans(
     plans = []
     for exponents, count in enumerate(steps):
         base = float(np.exp(min(abs(slope) * count, 600.0)))
-        base = roundest(base, max(2e-6, 20 * scatter))
-        frequencies = geometric(base, len(measured), count)
-        plans.append(Plan(frequencies, base, exponents))
+        for spread in (max(2e-6, 20 * scatter), 0.02):
+            near = roundest(base, spread)
+            frequencies = geometric(near, len(measured), count)
+            plans.append(Plan(frequencies, near, exponents))
     return sorted(plans, key=lambda plan: len(plain(plan.base).strip("0.")))
 
 
@@ -257,11 +258,14 @@ def by_parts(
                 f" has them, {numbered('pair', index[slow])} divided by"
                 f" {plain(factor)}"
             )
-            frequencies = measured.copy()
-            if near >= STEP["bfloat16"]:  # the engine says what is rounded
-                frequencies[index[fast]] = due[fast]
-                frequencies[index[slow]] = due[slow] / factor
-            return plan._replace(frequencies=frequencies, parts=parts)
+            likely = measured.copy()
+            likely[index[fast]] = due[fast]
+            likely[index[slow]] = due[slow] / factor
+            # The engine says what is rounded; else they are as measured.
+            is_exact = off_by(measured, likely) <= 8 * STEP["float32"]
+            is_rounded = near >= STEP["bfloat16"]
+            exact = np.where(is_exact | is_rounded, likely, measured)
+            return plan._replace(frequencies=exact, parts=parts)
         ends = fast.sum() > 1 and slow.sum() > 1
         if ends and abs(ratios[-1] - 1) <= near and steps.max() <= slack:
             words = (
