@@ -73,40 +73,32 @@ def test_what_a_config_asks_for(config, asked):
 LLAMA = {"head_dim": 128, "rope_theta": 5e5, "rope_scaling": LLAMA3}
 BY_LENGTHS = yarn(factor=None) | {"max_position_embeddings": 16_384}
 AT_ONCE = {"truncate": False, "beta_fast": 8, "beta_slow": 8}
-PAIRS = [
-    (LLAMA, {28: 3.2114461e-3, 29: 2.1665706e-3, 34: 1.7850779e-4}),
-    (LLAMA, {35: 9.5562122e-5, 63: 3.0689259e-7}),
-    (yarn(), {10: 5.6234129e-2, 11: 3.9736785e-2, 16: 6.5384619e-3}),
-    (yarn(), {22: 5.4716290e-4, 23: 3.3338036e-4, 31: 3.3338038e-5}),
-    (BY_LENGTHS, {10: 5.6234129e-2, 31: 3.3338038e-5}),
-    (yarn(truncate=False), {10: 5.6234129e-2, 11: 4.0783446e-2}),
-    (yarn(truncate=False), {22: 5.0143962e-4, 23: 3.3338036e-4}),
-    (yarn(**AT_ONCE), {15: 0.013335215, 16: 0.0025}),
+YARN = 1.138629436
+COMPUTED = [  # a config, its attention factor, frequencies of some pairs
+    (LLAMA, 1, {28: 3.2114461e-3, 29: 2.1665706e-3, 34: 1.7850779e-4}),
+    (LLAMA, 1, {35: 9.5562122e-5, 63: 3.0689259e-7}),
+    (yarn(), YARN, {10: 5.6234129e-2, 11: 3.9736785e-2, 16: 6.5384619e-3}),
+    (yarn(), YARN, {22: 5.4716290e-4, 23: 3.3338036e-4, 31: 3.3338038e-5}),
+    (BY_LENGTHS, YARN, {10: 5.6234129e-2, 31: 3.3338038e-5}),
+    (yarn(truncate=False), YARN, {10: 5.6234129e-2, 11: 4.0783446e-2}),
+    (yarn(truncate=False), YARN, {22: 5.0143962e-4, 23: 3.3338036e-4}),
+    (yarn(**AT_ONCE), YARN, {15: 0.013335215, 16: 0.0025}),
+    (yarn(attention_factor=1.25), 1.25, {}),
+    (yarn(mscale=0.707, mscale_all_dim=1.0), 0.964326915, {}),
+    (yarn(mscale=0.707), YARN, {}),
+    (yarn(factor=1.0), 1, {}),
+    (yarn(factor=0.5), 1, {}),
 ]
 
 
-@pytest.mark.parametrize(("config", "pairs"), PAIRS)
+@pytest.mark.parametrize(("config", "length", "pairs"), COMPUTED)
 @pytest.mark.filterwarnings("error")
-def test_frequencies_as_transformers_computes_them(config, pairs):
+def test_as_transformers_computes_them(config, length, pairs):
     """In float32, by its release 5.23, of a head of 128 and one of 64."""
-    seen = read_config(config).frequencies
+    read = read_config(config)
+    assert read.length == pytest.approx(length)
     for pair, frequency in pairs.items():
-        assert seen[pair] == pytest.approx(frequency, rel=1e-6), pair
-
-
-LENGTHS = [
-    ({}, 1.138629436),
-    ({"attention_factor": 1.25}, 1.25),
-    ({"mscale": 0.707, "mscale_all_dim": 1.0}, 0.964326915),
-    ({"mscale": 0.707}, 1.138629436),
-    ({"factor": 1.0}, 1.0),
-    ({"factor": 0.5}, 1.0),
-]
-
-
-@pytest.mark.parametrize(("more", "length"), LENGTHS)
-def test_the_attention_factor_of_yarn(more, length):
-    assert read_config(yarn(**more)).length == pytest.approx(length)
+        assert read.frequencies[pair] == pytest.approx(frequency, rel=1e-6)
 
 
 BY_8 = {"rope_type": "linear", "factor": 8.0}

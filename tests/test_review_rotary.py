@@ -106,9 +106,13 @@ YARN = asks(
 LINEAR = asks(rope_scaling={"type": "linear", "factor": 4})
 PART = asks(partial_rotary_factor=0.5)
 MOST = asks(partial_rotary_factor=0.75)
-PROPORTIONAL = asks(
-    partial_rotary_factor=0.5, rope_scaling={"rope_type": "proportional"}
-)
+
+
+def proportional(part):
+    scaling = {"rope_type": "proportional"}
+    return asks(partial_rotary_factor=part, rope_scaling=scaling)
+
+
 YARN_LENGTH = 0.1 * math.log(4) + 1
 AS_LLAMA = rope(5e5, frequencies=llama3)
 AS_YARN = rope(frequencies=yarn, length=YARN_LENGTH)
@@ -123,6 +127,11 @@ TO_HALF = rope(1e4, "interleaved", after=lambda m, x, p: m[..., SPREAD])
 AS_WOVEN = "half, written as interleaved"
 AS_HALF = "interleaved, written as half"
 PART_OF, END = "half of the part, 8 of 32 columns", ", base 10000"
+OF_HEAD = f" columns, exponents of the head{END}"
+AS_16, AS_30 = (
+    rope(layout="half of the head", part=part, steps=PAIRS)
+    for part in (16, 30)
+)
 PARTS = "by parts (pairs 0 to {} as base {} has them, pairs {} divided by 8)"
 LLAMA_PARTS = PARTS.format(7, 500_000, "9 to 15")
 RIGHT = [  # the convention, a function, what it is held to and how far
@@ -146,19 +155,8 @@ RIGHT = [  # the convention, a function, what it is held to and how far
         {},
     ),
     (f"{PART_OF}, exponents of the head{END}", rope(part=8, steps=PAIRS), {}),
-    (
-        f"half of the head, 16 of 32 columns, exponents of the head{END}",
-        rope(layout="half of the head", part=16, steps=PAIRS),
-        PROPORTIONAL,
-    ),
-    (
-        f"half of the head, 30 of 32 columns, exponents of the head{END}",
-        rope(layout="half of the head", part=30, steps=PAIRS),
-        {
-            "config": PROPORTIONAL["config"]
-            | {"partial_rotary_factor": 30 / 32}
-        },
-    ),
+    (f"half of the head, 16 of 32{OF_HEAD}", AS_16, proportional(1 / 2)),
+    (f"half of the head, 30 of 32{OF_HEAD}", AS_30, proportional(30 / 32)),
     (f"half of the part, 24 of 32 columns{END}", rope(part=24), MOST),
     (f"{AS_WOVEN}{END}", TO_WOVEN, {"layout": AS_WOVEN}),
     (f"{AS_HALF}{END}", TO_HALF, {"layout": AS_HALF}),
@@ -450,7 +448,7 @@ HELD = [  # what is said, a function, what it is held to
     ("scaling: linear; asks for llama3", BY_8, LLAMA),
     ("scaling: factor 32.0; asks for 8.0", BY_32, LLAMA),
     ("scaling: of rope_type proportional", rope(part=16, steps=PAIRS), PART),
-    ("scaling: asks for proportional", rope(part=16), PROPORTIONAL),
+    ("scaling: asks for proportional", rope(part=16), proportional(0.5)),
     ("precision: Angles; TensorFloat-32", rope(angles=tensor_float), FAR),
     ("positions: token 65; row 0", rope(after=unturned(1, 64)), LONG_CALLS),
     ("positions: token 1000", rope(after=unturned(1, 1000)), LONG_CALLS),

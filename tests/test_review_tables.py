@@ -141,16 +141,9 @@ SHIFTED = np.r_[0:2, 14, 3, K[4:16] - np.tile([2, 0], 6), 16:32]
 BFLOAT16 = ml_dtypes.bfloat16
 END_SLOW = table(frequencies=lambda w: w / np.where(K < 16, 1, 8))
 OTHER_ANGLES = table(exponents=lambda k: WOVEN & ~1, order=SPREAD)
-CHECKS = {
-    "L": "row length",
-    "2": "row 2",
-    "R": "rotation",
-    "W": "wavelengths",
-    "D": "dot products",
-    "F": "far row",
-    "B": "batch axis",
-    "1": "first rows",
-}
+CHECKS = {"L": "row length", "2": "row 2", "R": "rotation", "F": "far row"}
+CHECKS |= {"W": "wavelengths", "D": "dot products", "B": "batch axis"}
+CHECKS |= {"1": "first rows"}
 NEAR = [  # what is said, the checks that fail besides, an encoder
     ("fit base 500000", "WF", table(5e5)),
     ("base 100; missing factor 2", "WF", table(100.0)),
@@ -312,26 +305,15 @@ def test_rows_and_digits_are_told():
 
 CLIPPED = {"read": lambda n: np.minimum(n, 519), "dtype": np.float32}
 ROUNDED = {"after": np.float16, "dtype": np.float32}
+BOTH = CLIPPED | ROUNDED
+CAUSES = [  # rows, encoder, what is said, where, and the first wrong row
+    (600, table(**CLIPPED), "clipped; Angles; float32", [520, 45, 45]),
+    (600, table(**BOTH), "Entries; float16; clipped", [None, 520, 1]),
+    (30_000, table(**ROUNDED), "float16; Angles; float32", [None, 13_351, 1]),
+]
 
 
-@pytest.mark.parametrize(
-    ("length", "encoder", "words", "places"),
-    [
-        (600, table(**CLIPPED), "clipped; Angles; float32", [520, 45, 45]),
-        (
-            600,
-            table(**CLIPPED | ROUNDED),
-            "Entries; float16; clipped",
-            [None, 520, 1],
-        ),
-        (
-            30_000,
-            table(**ROUNDED),
-            "Entries; float16; Angles; float32",
-            [None, 13_351, 1],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("length", "encoder", "words", "places"), CAUSES)
 def test_each_cause_has_a_place_of_its_own(length, encoder, words, places):
     seen = review(encoder, WIDTH, max_len=length)
     causes = [each for each in seen.details if each.name == "every row"]
