@@ -73,17 +73,6 @@ def displayed(name: str, **settings: float) -> str:
 # The call.
 
 
-def test_an_element_and_the_script():
-    html = displayed("apart", position=33)
-    element, script = html.split("<script>")
-    assert element.startswith(
-        '<posenc-play figure="apart" data-position="33"'
-        ' data-frequency="1.0"><p>'
-    )
-    assert element.endswith("</posenc-play>")
-    assert script == posenc_helpers.PLAY_SCRIPT.read_text() + "</script>"
-
-
 @pytest.mark.parametrize(
     ("name", "settings", "error", "words"),
     [
@@ -363,14 +352,6 @@ def test_a_figure_is_on_the_screen_and_a_picture_on_paper(page):
     page.emulate_media(media="print")
     assert page.evaluate(VISIBLE) == ["picture"] * len(FIGURES_TO_PLAY)
     page.emulate_media(media="screen")
-
-
-def test_without_scripts_the_picture_stands(browser, handout):
-    with browser.new_context(java_script_enabled=False) as context:
-        page = context.new_page()
-        page.set_content(handout)
-        assert page.locator("img").first.is_visible()
-        assert page.get_by_text("It moves.").first.is_visible()
 
 
 @pytest.mark.parametrize("width", [1280, 390])

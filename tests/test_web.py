@@ -81,6 +81,7 @@ def test_a_page_folds_what_jupyterlab_folds(small):
 def test_a_page_says_nothing_that_is_for_jupyterlab(small):
     page = text_of(pages.page_of(small[0], False, pages.Edition()))
     assert page.startswith("# 01 The one")
+    assert "**What you need**: time." in page
     assert not re.search("CLEARING|Next: the other", page)
     assert "[the other](02_second.ipynb)" in page
     assert "That was all." in page  # what has no page, has no link
