@@ -44,6 +44,7 @@ def test_each_text_of_a_batch_may_have_positions_of_its_own():
         assert np.array_equal(together[text, head], alone)
     assert rotate(x[:, :, :0], []).shape == (2, 3, 0, 8)
     assert np.array_equal(rotate(x, 7), rotate(x, [7] * 4))
+    assert np.array_equal(rotate(x[1, 0, 2], 7), rotate(x, 7)[1, 0, 2])
 
 
 def test_frequencies_may_be_given():
