@@ -266,7 +266,7 @@ WRONG = {
         "positions: the very first": lambda p: p[0, 0] + np.arange(p.shape[1]),
         "positions: first; 7 is turned as 19": lambda p: p[:1],
         "positions: last; 19 is turned as 7": lambda p: p[-1:],
-        "positions: one token; 7": lambda p: p * (p.shape[1] > 1),
+        "positions: alone; 7; as 0": lambda p: p * (p.shape[1] > 1),
         "positions: token 0 of row 0; position 20": (
             lambda p: p[:1] if len(p) > 1 else p - p[:, :1]
         ),
@@ -281,6 +281,9 @@ WRONG = {
         "state: after all others": remembers(
             lambda calls, p: p + len(calls) // 60
         ),
+        "result: some calls; KeyError": remembers(
+            lambda calls, p: unless(len(calls) == 30, p)
+        ),
         "state: twice; another": remembers(lambda calls, p: p + len(calls)),
         "state: twice; IndexError": remembers(
             lambda calls, p: [p][len(calls) - 1]
@@ -290,6 +293,7 @@ WRONG = {
         "pair: Pair 5; columns 5, 21; still": lambda w: w * (PAIR != 5),
         "pair: Pair 0; columns 0, 16; still": lambda w: w * (PAIR != 0),
         "pair: Pairs 3 and 9": lambda w: w[np.r_[:3, 9, 4:9, 3, 10:16]],
+        "pair: Only one pair turns": np.floor,
         "pair: Against; pair 7": lambda w: w * np.where(PAIR == 7, -1, 1),
         "pair: 4; 0.6; instead of 0.1": lambda w: np.where(PAIR == 4, 0.6, w),
         "frequencies: one frequency": np.ones_like,
@@ -334,6 +338,9 @@ WRONG = {
         "far positions: 500; negated; by 2": beyond(500, -2),
         "far positions: 300; zero": lambda m, x, p: m * (p != 300),
         "batch maximum: position 400": grows,
+        "positions: alone; 250 tokens": lambda m, x, p: (
+            x if p.size > 2000 else m
+        ),
         "batch: Row 0": lambda m, x, p: np.r_[x[:-1], m[-1:]],
         "batch: Row 1": unturned(0, 1),
         "batch: Row 3; 9": unturned(0, 3),
@@ -378,6 +385,7 @@ SEVERAL = {  # more than one stage
     "precision: Frequencies, positions and angles; bfloat16; result": rope(
         frequencies=bfloat16, read=bfloat16, angles=bfloat16, waves=bfloat16
     ),
+    "precision: Angles are; float16": rope(dtype=np.float32, angles=float16),
     "result: TypeError; table; --rotary": lambda x: x,
 }
 ROWS = [
@@ -386,8 +394,8 @@ ROWS = [
     for expected, change in changes.items()
 ]
 SEEN = (  # conventions that wrong functions follow
-    "(unknown|half|half of the part|interleaved)(, written as .*)?"
-    "(, (16|30) of 32 columns)?(, exponents of the head)?(, clockwise)?"
+    "(unknown|half|half of the (part|head)|interleaved)(, written as .*)?"
+    "(, (2|16|30) of 32 columns)?(, exponents of the head)?(, clockwise)?"
     "(, base (10000|500000))?(, linear by 0.3)?"
 )
 
@@ -492,6 +500,7 @@ NOTES = [  # what is said, a function, what it is held to
     ("base 1000; missing factor 2; base 1000000", rope(1e6**0.5), {}),
     ("log10; base 500000", rope(math.exp(math.log10(5e5))), {}),
     ("NTK-aware scaling by 2", rope(1e4 * 2 ** (32 / 30)), {}),
+    ("NTK-aware scaling by 4", rope(1e4 * 4 ** (32 / 30)), {}),
     ("NTK-aware scaling by 32", rope(1e4 * 32 ** (32 / 30)), {}),
     ("interleaved or half; held to nothing", AS_LLAMA, LLAMA),
     ("base could not be seen", EVENLY, {"base": 1e4}),
