@@ -126,7 +126,7 @@ def test_a_set_may_be_the_only_one():
     with pytest.raises(ValueError, match="the config has only one set"):
         read_config(HEAD, "full_attention")
     config = new(full_attention=THETA) | {"rotary_dim": 16}
-    assert str(read_config(config)).startswith("base 500000, 16 of 64 colum")
+    assert str(read_config(config)).startswith("base 500000, 16 of 64 ")
     assert str(read_config(yarn())) == (
         "base 10000, yarn, by 4, lengths by 1.13863,"
         " radians per position 1, 0.7499, 0.5623, ..., 0.00003334"
