@@ -373,6 +373,9 @@ SEVERAL = {  # more than one stage
     "pair: Pair 15; columns 30, 31; still": rope(
         frequencies=lambda w: w * (PAIR < 15), **INTERLEAVED
     ),
+    "pair: Pair 0; columns 0, 8; still": rope(
+        part=16, frequencies=lambda w: w * (PAIR[:8] != 0)
+    ),
     "pair: Pair 4; 0.03949; instead of 0.03761": rope(
         5e5, frequencies=lambda w: w * np.where(PAIR == 4, 1.05, 1)
     ),
@@ -395,7 +398,7 @@ ROWS = [
 ]
 SEEN = (  # conventions that wrong functions follow
     "(unknown|half|half of the (part|head)|interleaved)(, written as .*)?"
-    "(, (2|16|30) of 32 columns)?(, exponents of the head)?(, clockwise)?"
+    "(, (2|14|16|30) of 32 columns)?(, exponents of the head)?(, clockwise)?"
     "(, base (10000|500000))?(, linear by 0.3)?"
 )
 
