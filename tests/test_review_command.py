@@ -67,6 +67,7 @@ PRINTED = [  # what is typed, the exit code, what is said
     ("mine:good --width 8 --base 500 --max-len 99", 1, "- wavelengths: "),
     ("mine:late --width 8 --start 3", 0, "Findings: 0"),
     ("mine:late --max-len 99 --tolerance 2", 0, "Findings: 0"),
+    ("mine:bad --max-len 99 --tolerance 0", 1, "- row length: "),
     ("mine:bad --max-len 99", 1, "At row 0, the result is zero"),
     ("mine:rotate", 1, "- table: Asked for 4 rows: "),
     ("mine:good --rotary", 1, "- result: "),

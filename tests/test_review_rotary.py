@@ -296,6 +296,7 @@ WRONG = {
         "pair: Only one pair turns": np.floor,
         "pair: Against; pair 7": lambda w: w * np.where(PAIR == 7, -1, 1),
         "pair: 4; 0.6; instead of 0.1": lambda w: np.where(PAIR == 4, 0.6, w),
+        "pair: Pair 4; pairs 9, 14": lambda w: w + (PAIR % 5 == 4) / 9,
         "frequencies: one frequency": np.ones_like,
         "frequencies: two by two": lambda w: w[PAIR // 2 * 2],
         "frequencies: backwards": lambda w: w[::-1],
@@ -424,6 +425,7 @@ def test_what_is_wrong_is_said(expected, rotate):
     assert list(found.findings) == [name]
     assert_says(found.findings[name], words)
     assert re.fullmatch(SEEN, found.convention)
+    assert ("written" in found.convention) == ("other layout" in words)
     assert len(found.details) == 1 + words.count("; result")
     assert_places_are_named(found)
 
@@ -444,7 +446,7 @@ SECOND_AT_77_777 = rope(
 )
 HELD = [  # what is said, a function, what it is held to
     ("base: 10000; 500000 is asked for", rope(), {"base": 5e5}),
-    ("base: 41000; 10000 is asked for", rope(41_000.0), {"base": 1e4}),
+    ("base: 41000; 10000 is asked for.", rope(41_000.0), {"base": 1e4}),
     ("base: 100; a missing factor 2", rope(100.0), {"base": 1e4}),
     ("base: 10000; the default", rope(), asks(rope_theta=5e5)),
     ("layout: half; 0 and 16; interleaved is", rope(), INTERLEAVED),

@@ -169,7 +169,7 @@ NEAR = [  # what is said, the checks that fail besides, an encoder
     ("All; negated", "2F", table(after=lambda t: -t)),
     ("The sines; negated", "2F", table(after=lambda t: t * (-1.0) ** (K + 1))),
     ("multiplied by 5.657", "L2F", table(after=lambda t: t * 32**0.5)),
-    ("moved by 0.5", "L2RWDF", table(after=lambda t: t + 0.5)),
+    ("entries are moved by 0.5", "L2RWDF", table(after=lambda t: t + 0.5)),
     ("by 0.5; moved by 0.5", "L2RWDF", table(after=lambda t: t / 2 + 0.5)),
     ("late; float32", "2F", table(read=lambda n: n + 1, dtype=np.float32)),
     ("float16", "LWDF", table(after=np.float16)),
