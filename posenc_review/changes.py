@@ -97,7 +97,8 @@ def changes(
             )
             finding = Finding("precision", words, first)
             yield model.but(finding, format=name, stages=stages)
-    yield as_measured(model, was)
+    if np.all(was.frequencies * model.frequencies >= 0):
+        yield as_measured(model, was)
 
 
 def other_start(

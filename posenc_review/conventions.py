@@ -8,7 +8,7 @@ import numpy as np
 from .explain import MANY
 from .frequencies import BASE, geometric
 from .report import plain
-from .settings import numbers
+from .settings import check_tolerance, numbers
 
 SPACINGS = ("paper", "tensor2tensor")
 ORDERS = ("interleaved", "concatenated")
@@ -56,9 +56,9 @@ class Formula(NamedTuple):
         """Return the radians per position of each pair."""
         return geometric(self.base, (self.d_model + 1) // 2, self.steps())
 
-    def rows(self, numbers: object) -> np.ndarray:
-        """Return the rows of these numbers, `[rows, d_model]`."""
-        positions = self.start + np.asarray(numbers)
+    def rows(self, places: object) -> np.ndarray:
+        """Return the rows at these places, `[rows, d_model]`."""
+        positions = self.start + np.asarray(places)
         angles = np.multiply.outer(positions, self.frequencies())
         sines, cosines = self.columns()
         table = np.zeros((len(positions), self.d_model))
@@ -113,8 +113,9 @@ def convention_of(matrix: object, tolerance: float = ALIKE) -> str:
         tolerance: How far an entry may be off.
 
     Raises:
-        ValueError: If it is no matrix.
+        ValueError: If it is no matrix, or the tolerance no number.
     """
+    check_tolerance(tolerance)
     table = numbers(matrix)
     if table.ndim < 2 or not table.size:
         raise ValueError(f"the shape is {table.shape}: give a matrix")

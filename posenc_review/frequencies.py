@@ -83,7 +83,7 @@ def plan_of(
     """Return the simplest plan that the frequencies of all pairs follow.
 
     Rounding is tried before another base: the plan then holds the exact
-    frequencies, and the engine says what is rounded.
+    frequencies, and `explain` says what is rounded.
 
     `measured` is 0 where a pair stands still, and may be off, relatively, by
     `precision`. The frequency of pair `steps` would be `1 / base`; if there
@@ -140,7 +140,7 @@ def inexact_plan(
         return plan
     for plan in [*usual, *fitted]:
         if follows(measured, plan.frequencies, 0.01):
-            return plan  # the engine says by how much they miss it
+            return plan  # `explain` says by how much they miss it
     own = None
     if finding.name == "frequencies":  # rounded ones fit any
         own = by_parts(measured, usual, 1e-4, most=1)  # a factor of each pair
@@ -165,9 +165,9 @@ def fitted_plans(
     for exponents, count in enumerate(steps):
         base = float(np.exp(min(abs(slope) * count, 600.0)))
         for spread in (max(2e-6, 20 * scatter), 0.02):
-            near = roundest(base, spread)
-            frequencies = geometric(near, len(measured), count)
-            plans.append(Plan(frequencies, near, exponents))
+            rounded = roundest(base, spread)
+            frequencies = geometric(rounded, len(measured), count)
+            plans.append(Plan(frequencies, rounded, exponents))
     return sorted(plans, key=lambda plan: len(plain(plan.base).strip("0.")))
 
 
@@ -261,7 +261,7 @@ def by_parts(
             likely = measured.copy()
             likely[index[fast]] = due[fast]
             likely[index[slow]] = due[slow] / factor
-            # The engine says what is rounded; else they are as measured.
+            # `explain` says what is rounded; else they are as measured.
             is_exact = off_by(measured, likely) <= 8 * STEP["float32"]
             is_rounded = near >= STEP["bfloat16"]
             exact = np.where(is_exact | is_rounded, likely, measured)

@@ -78,7 +78,7 @@ def pairs_of(matrices: np.ndarray) -> tuple[Pairs, list[Finding]]:
         column = int(changed[0])
         words = (
             f"{numbered('column', changed).capitalize()} do not turn and"
-            " should stay as they are; they change by"
+            " should stay as they are; they are multiplied by"
             f" {plain(kept[1, column], 4)}."
         )
         findings.append(Finding("lengths", words, column=column))

@@ -82,7 +82,8 @@ def review_rotary(
         width = settings.width
         check_integer("width", width, 2, WIDEST)
         plans = plans_of(settings)
-        max_len = settings.max_len if max_len is None else max_len
+        if max_len is None and settings.max_len is not None:
+            max_len = min(max(settings.max_len, NEAR), MOST_POSITIONS)
     elif layers:
         raise ValueError(f"{layers=}: these are layers of a config; give it")
     width = WIDTH if width is None else width
@@ -105,10 +106,10 @@ def look_at(rotation: Rotation, asked: Asked) -> Seen:
         with suppress(HiddenError):
             was = find_pairs(seen, near)
             due = find_frequencies(seen, near, was)
+            every_position(seen, near, due)
             seen.findings += asked.findings(
                 seen.pairs, seen.plan, seen.clockwise
             )
-            every_position(seen, near, due)
         look_back(seen, near.format)
     except HiddenError:
         pass
@@ -325,6 +326,9 @@ def every_position(seen: Seen, near: Near, due: np.ndarray) -> None:
         changed = evidence.by_the_call(model, look)
     if not changed:
         model, look = explain(model, look, evidence)
+    if not (changed or near.misread or look.wrong.any() or model.stages):
+        changed = evidence.alone(model)
+        seen.alone = evidence.asked_alone
     uneven = look.wrong[:NEAR].any()  # what pairs turn by is unsure, then
     for each in plan.findings:
         if each.name != "pair" or not uneven:
@@ -364,8 +368,8 @@ def unexplained(evidence: Evidence, model: Hypothesis, look: Look) -> Finding:
 def digits(model: Hypothesis, look: Look) -> str:
     """Say how exact the angles are, of those that are right."""
     if model.stages:
-        return f"Angles in {model.format}"
-    if look.wrong.all():
+        return f"{model.stages.capitalize()} in {model.format}"
+    if look.wrong.mean() > 0.5:
         return ""
     fine = ~look.wrong & np.isfinite(look.error)
     error = np.where(fine, look.error, 0)

@@ -30,6 +30,7 @@ class Seen:
     clockwise: bool = False
     length: float = 1.0  # by which vectors are stretched, as a config asks
     positions: int = 0  # how many were looked at, from 0 on
+    alone: int = 0  # and how many of them in calls of one token
     digits: str = ""
 
     def stop_if(self, findings: list[Finding]) -> None:
@@ -44,12 +45,13 @@ class Seen:
         asked = str(self.asked.config or "")
         looked_at = (
             f"calls of up to {rotation.most_tokens} tokens,"
-            f" batches of up to {rotation.most_rows} rows."
+            f" batches of up to {rotation.most_rows} rows"
         )
+        if self.alone:
+            looked_at += f", {self.alone} positions in calls of one token"
         if self.positions:
             looked_at = f"positions 0 to {self.positions - 1}, {looked_at}"
-        if self.digits:
-            looked_at += f" {self.digits}."
+        looked_at += f". {self.digits}." if self.digits else "."
         return Review(
             tuple(self.findings),
             self.convention(),
@@ -68,6 +70,7 @@ class Seen:
                 "positions": self.positions,
                 "longest_call": rotation.most_tokens,
                 "largest_batch": rotation.most_rows,
+                "asked_alone": self.alone,
                 "digits": self.digits,
                 "asked": asked,
             },

@@ -13,6 +13,7 @@ from .pairs import Pairs, in_order
 from .report import Finding, first_where
 
 NUMBERS = 2**21  # of a call, at most: 17 MB
+ALONE = 50  # positions, at most, that are asked for alone
 WAIT = 2.0  # seconds after which a reader is told how far it is
 
 
@@ -144,8 +145,29 @@ class Sweep(Evidence):
         elif not fails(first, first):
             words += ", in a call with others"
         self.end = first or len(self.first)
-        words += f": {trouble}."
+        alone = self.rotation.trouble(self.vectors[2:, np.newaxis], [[first]])
+        words += f": {alone or trouble}."
         self.findings.append(Finding("far positions", words, first))
+
+    def alone(self, model: Hypothesis) -> list[Finding]:
+        """Look at some positions in calls of one token, as in decoding."""
+
+        def is_wrong(place: int) -> bool:
+            fits, _ = model.compare([place], self.hands(np.array([place])))
+            return not fits.all()
+
+        places = np.unique(np.geomspace(1, self.end, ALONE).astype(int) - 1)
+        self.asked_alone, right = len(places), -1
+        for place in places.tolist():
+            if is_wrong(place):
+                first = first_where(is_wrong, right, place)
+                words = (
+                    f"Position {first} is turned wrongly in a call of one"
+                    " token, as in decoding, and rightly in long calls."
+                )
+                return [Finding("positions", words, first)]
+            right = place
+        return []
 
     def by_the_call(self, model: Hypothesis, look: Look) -> list[Finding]:
         """Look whether the first position that is wrong is right alone."""

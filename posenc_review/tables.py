@@ -16,6 +16,7 @@ from .report import Finding, Review, first_where, plain
 from .rounding import STEP, format_of
 from .settings import (
     check_base,
+    check_function,
     check_integer,
     check_tolerance,
     describe_error,
@@ -232,8 +233,7 @@ def batch_axis(tables: Tables, formula: Formula) -> Iterator[Finding]:
     if batch.shape != due.shape or np.ptp(batch, axis=0).any():
         words = (
             "Added to a batch, each sentence should get the same encoding;"
-            f" this table's shape, {table.shape}, numbers sentences or adds an"
-            " axis."
+            f" the shape {table.shape} should be {due.shape[1:]}."
         )
         yield Finding("batch axis", words)
 
@@ -279,6 +279,7 @@ def review(
     Raises:
         TypeError, ValueError: If a setting makes no sense, by its name.
     """
+    check_function("encoder", encoder)
     check_integer("d_model", d_model, 1, ENTRIES // SHORT)
     check_integer("max_len", max_len, SHORT, FARTHEST)
     check_integer("start", start, -FARTHEST, FARTHEST)

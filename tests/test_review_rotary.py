@@ -267,6 +267,9 @@ WRONG = {
         "positions: first; 7 is turned as 19": lambda p: p[:1],
         "positions: last; 19 is turned as 7": lambda p: p[-1:],
         "positions: alone; 7; as 0": lambda p: p * (p.shape[1] > 1),
+        "positions: 300; one token; decoding": (
+            lambda p: p % 300 if p.shape[1] == 1 else p
+        ),
         "positions: token 0 of row 0; position 20": (
             lambda p: p[:1] if len(p) > 1 else p - p[:, :1]
         ),
@@ -452,6 +455,7 @@ HELD = [  # what is said, a function, what it is held to
     ("layout: half; 0 and 16; interleaved is", rope(), INTERLEAVED),
     ("position 0: as they", rope(**INTERLEAVED), {"layout": AS_HALF}),
     ("direction: clockwise", rope(sign=-1), asks(rope_theta=1e4)),
+    ("rotation: a minus", rope(matrix=lambda c, s: (c, s, s, c)), asks()),
     ("columns: 32 columns; 16 of 32", rope(), PART),
     ("columns: column 16; the first 16", rope(part=16, start=16), PART),
     ("lengths: do not; 1.1386", rope(frequencies=yarn), YARN),
@@ -486,7 +490,7 @@ def test_a_pair_that_stands_still_may_be_one_of_other_faults():
 
 DIGITS = [
     ("Angles in float64", {}),
-    ("Angles in bfloat16", {"read": bfloat16}),
+    ("Positions in bfloat16", {"read": bfloat16}),
     ("Angles in float32, off by 0.00", {"dtype": np.float32}),
     ("Results in bfloat16", {"waves": bfloat16}),
     ("Results in float32, off", {"after": lambda m, x, p: np.float32(m)}),
