@@ -64,6 +64,7 @@ def small_notebook(title: str, other: str) -> NotebookNode:
         code("reveal-b", "2 + 2", "reveal", outputs=[printed("ANSWER-B")]),
         prose("explain-b", "It is four."),
         code("wait", "go()", "nbval-ignore-output"),
+        prose("aside", "After other code, no explanation any more."),
         prose("exercises", "## Exercises"),
         prose("exercise-1", "### Exercise 1. Ask\n\nWhat?", "exercise"),
         code("check-1", "def check_1(answer): HINT", "check", **FOLDED),

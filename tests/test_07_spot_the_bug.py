@@ -1,6 +1,7 @@
 """Notebook 07: the module finds what it finds; its exercises."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -10,7 +11,7 @@ from conftest import assert_replies, cells_of
 from posenc_helpers import position_encoding
 from posenc_review import review
 
-NAME = "07_spot_the_bug"
+NAME = Path(__file__).stem.removeprefix("test_")
 
 
 @pytest.fixture(scope="module")

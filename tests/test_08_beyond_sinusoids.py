@@ -1,6 +1,7 @@
 """Notebook 08 and its model: by another route, and on more seeds."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from conftest import assert_replies, run_cells, run_up_to
 from posenc_helpers import angular_frequencies, encode_positions, rotate
 from posenc_letters import MARKER, make_texts
 
-NAME = "08_beyond_sinusoids"
+NAME = Path(__file__).stem.removeprefix("test_")
 BACKS = [1, 1, 1, 8, 8, 8]
 
 

@@ -1,6 +1,7 @@
 """Notebook 09: experiments on its readers, the rule, configurations."""
 
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from conftest import assert_replies, run_cells
 from posenc_helpers import angular_frequencies
 from posenc_letters import MARKER, RotaryReaders, accuracy, train
 
-NAME = "09_why_10000"
+NAME = Path(__file__).stem.removeprefix("test_")
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """Notebook 10: its builders, its stopwatch and its exercises."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import mpmath
@@ -9,7 +10,7 @@ from conftest import assert_replies, run_cells
 
 from posenc_helpers import angular_frequencies, position_encoding
 
-NAME = "10_fast_tables"
+NAME = Path(__file__).stem.removeprefix("test_")
 BUILD = ["plain", "stopwatch", "builders", "clock-hands", "by-digits"]
 
 

@@ -3,6 +3,7 @@
 import io
 from contextlib import redirect_stdout
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from conftest import assert_replies, run_cells
 
 from posenc_helpers import rotate
 
-NAME = "11_positions_at_work"
+NAME = Path(__file__).stem.removeprefix("test_")
 CELLS = """
 models cache attention run whole invariant decode dropping reveal-dropped
 check-2 solution-2 axes places padded chunks reveal-gap leak inferred

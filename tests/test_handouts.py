@@ -176,7 +176,7 @@ def test_an_edited_notebook_is_kept_and_others_are_renewed(
         ("README.md", "NOTEBOOK: not a notebook: README.md"),
         ("--pdf", "leave out --pdf"),
         ("--pdf --browser /no/such", "no browser: /no/such (named by --brow"),
-        ("--pdf --notebooks none", "--pdf cannot be used with"),
+        ("--pdf --notebooks none", "--notebooks writes no pages"),
         ("--output README.md", "--output: not a folder: README.md"),
         ("--solutions", "needs --notebooks FOLDER"),
         ("--notebooks=", "the name of the folder is empty"),

@@ -415,6 +415,7 @@ def test_any_batch_and_length_through_a_model():
 
 SHARED = ("keras", "numpy", "matplotlib", "ipython", "pillow", "pytest")
 OWN = {"jax": "jax[cpu]==0.10.2", "torch": "torch==2.13.0"}
+OPTREE = "optree==0.20.0"  # Keras wants it, or TensorFlow
 
 
 def python_with(backend: str, folder: Path) -> str | Path:
@@ -428,7 +429,7 @@ def python_with(backend: str, folder: Path) -> str | Path:
     if not uv:
         pytest.skip("there is no uv to make an environment with")
     needs = [f"{name}=={version(name)}" for name in SHARED]
-    needs += [OWN[backend], "optree==0.20.0"]  # Keras wants it, or TensorFlow
+    needs += [OWN[backend], OPTREE]
     install = [uv, "pip", "install", "-q", "--torch-backend=cpu", "--python"]
     for command in (
         [uv, "venv", "-q", "--python", sys.executable, folder],

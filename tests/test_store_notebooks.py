@@ -77,13 +77,11 @@ def test_what_an_editor_left_is_corrected_once(tmp_path):
     ("content", "said"),
     [
         (None, "No such file"),
-        (b"{}", "is no notebook"),
-        (b"not json", "is no notebook"),
         (b"\xff\xfe", "is no notebook"),
         (one_cell("1 / 0"), "ZeroDivisionError"),
         (one_cell("import os; os._exit(1)"), "Kernel died"),
     ],
-    ids=["missing", "empty", "no JSON", "no text", "error", "dying"],
+    ids=["missing", "no text", "error", "dying"],
 )
 def test_what_cannot_be_stored_is_named_and_left_alone(
     content, said, tmp_path

@@ -195,6 +195,8 @@ def main() -> None:
         help="compare the layers with this older posenc_layers.py instead",
     )
     asked = arguments.parse_args()
+    if asked.before and asked.what == "encoding":
+        arguments.error("--before is for layers")
     if asked.what == "encoding":
         compare_encoding()
     else:

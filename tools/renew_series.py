@@ -70,12 +70,14 @@ def renewed(notebook: NotebookNode, listed: Listed) -> NotebookNode:
 
 def renew_minutes() -> None:
     """Estimate the minutes of all notebooks, and write them to the list."""
-    text = LIST.read_text(encoding="utf-8")
+    before = text = LIST.read_text(encoding="utf-8")
     for each in NOTEBOOKS:
         minutes = minutes_of(read_notebook(each.path))
         entry = rf'(?s)(file = "{each.file}".*?\nminutes = )\d+'
         text = re.sub(entry, rf"\g<1>{minutes}", text, count=1)
     LIST.write_text(text, encoding="utf-8")
+    if text != before:
+        print(f"renewed {LIST.relative_to(ROOT)}")
 
 
 def main() -> None:

@@ -393,7 +393,6 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     command.add_argument(
         "--output",
         type=_folder,
-        default="handouts",
         metavar="FOLDER",
         help="where to write (default: handouts)",
     )
@@ -401,7 +400,6 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     command.add_argument(
         "--paper",
         choices=["a4", "letter"],
-        default="a4",
         help="the paper to print on (default: a4)",
     )
     command.add_argument(
@@ -428,10 +426,15 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     args = command.parse_args(arguments)
     if args.solutions and not args.notebooks:
         command.error("--solutions needs --notebooks FOLDER")
-    if args.notebooks and args.pdf:
-        command.error("--pdf cannot be used with --notebooks")
+    if args.notebooks and (args.pdf or args.output or args.paper):
+        command.error(
+            "--notebooks writes no pages: leave out --output,"
+            " --paper and --pdf"
+        )
     if args.browser and not args.pdf:
         command.error("--browser needs --pdf")
+    args.output = args.output or _folder("handouts")
+    args.paper = args.paper or "a4"
     args.paths = list({path.resolve(): path for path in args.paths}.values())
     by_name: dict[str, Path] = {}
     for path in args.paths:
