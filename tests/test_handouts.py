@@ -205,7 +205,8 @@ def test_errors_are_said_in_a_line(
     no_outputs = nbformat.writes(no_alt).replace("outputs", "output")
     (tmp_path / "a/w.ipynb").write_text(no_outputs)
     out = tmp_path / "out"
-    output = [] if "--output" in arguments else ["--output", str(out)]
+    where = "--output" in arguments or "--notebooks" in arguments
+    output = [] if where else ["--output", str(out)]
     with pytest.raises((SystemExit, CommandError)) as stopped:
         handouts.main([*arguments.format(tmp_path).split(), *output])
     assert said in capsys.readouterr().err + str(stopped.value)
