@@ -142,8 +142,10 @@ def test_json_is_one_object_and_nothing_else(run):
 def test_what_takes_much_says_so_first(run, monkeypatch):
     monkeypatch.setattr(settings, "MUCH", 99 * 64)
     assert "may take" not in run(TURN)[2]
-    assert "99 x 66 numbers" in run(f"{TURN} --width 66")[2]
-    assert "100 x 64 numbers" in run("mine:good --max-len 100")[2]
+    said = run(f"{TURN} --width 66")[2]
+    assert "99 x 66 numbers" in said and "take a minute" in said
+    said = run("mine:good --max-len 1000")[2]
+    assert "1000 x 64 numbers" in said and "some minutes" in said
 
 
 def test_the_folder_alone_is_enough(tmp_path):

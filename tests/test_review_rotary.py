@@ -311,6 +311,9 @@ WRONG = {
         "frequencies: begin with pair 1": lambda w: w * w[1],
         "frequencies: by parts": lambda w: w / np.where(PAIR < 10, 8, 1),
         "frequencies: no single base": lambda w: np.linspace(1, 1e-4, len(w)),
+        "precision: numbers of 16 bits": (
+            lambda w: bfloat16(np.linspace(1, 1e-4, len(w)))
+        ),
         "precision: Frequencies; float16": float16,
         "precision: pair 11": lambda w: w * (1 + 0.003 * np.sin(PAIR**2)),
     },
