@@ -446,6 +446,7 @@ FAR = {"width": 4, "max_len": 100_000}
 LONG_CALLS = {"width": 16, "max_len": 2000}
 BY_8 = rope(5e5, frequencies=lambda w: w / 8)
 BY_32 = rope(5e5, frequencies=lambda w: llama3(w, factor=32))
+FAILS = rope(read=lambda p: unless(p.max() >= 3 * 4096, p))  # a call's first
 LONG = rope(frequencies=yarn, length=YARN_LENGTH**2)
 SECOND_AT_77_777 = rope(
     after=lambda m, x, p: np.where((p == 77_777) & (PAIR > 7), x, m)
@@ -470,6 +471,11 @@ HELD = [  # what is said, a function, what it is held to
     ("scaling: of rope_type proportional", rope(part=16, steps=PAIRS), PART),
     ("scaling: asks for proportional", rope(part=16), proportional(0.5)),
     ("precision: Angles; TensorFloat-32", rope(angles=tensor_float), FAR),
+    (
+        "far positions: 12288; first to fail; KeyError",
+        FAILS,
+        {"max_len": 13_000},
+    ),
     ("positions: token 65; row 0", rope(after=unturned(1, 64)), LONG_CALLS),
     ("positions: token 1000", rope(after=unturned(1, 1000)), LONG_CALLS),
     ("far positions: 77777", SECOND_AT_77_777, {"width": 16, "max_len": None}),
@@ -483,6 +489,12 @@ def test_a_function_is_held_to_what_is_asked(expected, rotate, options):
     found = looked(rotate, **options).findings
     assert set(found) <= {name, "layout"}
     assert_says(found[name], words)
+
+
+def test_a_config_that_is_not_read_at_all_is_two_findings():
+    found = looked(rope(), **LLAMA).findings
+    assert_says(found["base"], "10000; 500000 is asked for")
+    assert_says(found["scaling"], "default; asks for llama3")
 
 
 @pytest.mark.filterwarnings("error")

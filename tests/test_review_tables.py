@@ -137,6 +137,7 @@ def random(seq_len, d_model):
 K = np.arange(WIDTH)
 WOVEN = K.reshape(2, -1).T.ravel()
 SPREAD = np.argsort(WOVEN)
+SWAPPED = np.r_[SPREAD[:3], SPREAD[9], SPREAD[4:9], SPREAD[3], SPREAD[10:]]
 SHIFTED = np.r_[0:2, 14, 3, K[4:16] - np.tile([2, 0], 6), 16:32]
 BFLOAT16 = ml_dtypes.bfloat16
 END_SLOW = table(frequencies=lambda w: w / np.where(K < 16, 1, 8))
@@ -275,6 +276,7 @@ HELD = [  # an encoder, what is asked, the convention, what is said
         "held to paper, interleaved",
     ),
     (table(exponents=same), {}, "unknown", f"held to {PAPER}"),
+    (table(order=SWAPPED), {}, "unknown", "exchanged; paper, concatenated"),
     (
         spelled_out("tensor2tensor, interleaved"),
         {"convention": PAPER},
