@@ -244,10 +244,11 @@ def position_encoding(
 ) -> np.ndarray:
     """Sinusoidal position encoding, sines and cosines interleaved.
 
-    The values are those of `encode_positions`, apart from rounding. Sines
-    are computed for a few rows only, and the other rows are rotated from
-    those (notebook 10). The row of a position is the same to the last bit
-    in every table.
+    Entry `[p, 2i]` is `sin(p * w_i)` and entry `[p, 2i + 1]` is
+    `cos(p * w_i)`, with `w_i = max_wavelength ** (-2 * i / d_model)`:
+    Vaswani et al. 2017, section 3.5. Sines are computed for a few rows only,
+    and the other rows are rotated from those (notebook 10). The row of a
+    position is the same to the last bit in every table.
 
     Args:
         seq_len: Number of rows, one per position. May be 0.

@@ -42,6 +42,7 @@ class Sweep(Evidence):
         super().__init__(first)
         self.rotation, self.pairs, self.end = rotation, pairs, end
         self.length = min(NUMBERS // (ROWS * rotation.width), LONG)
+        self.asked_alone = 0  # how many positions
         self.begun = time.monotonic()
         self.one, self.other = (sliced(some) for some in pairs.columns.T)
         self.rest = np.setdiff1d(np.arange(rotation.width), pairs.columns)
@@ -153,17 +154,21 @@ class Sweep(Evidence):
         """Look at some positions in calls of one token, as in decoding."""
 
         def is_wrong(place: int) -> bool:
+            self.asked_alone += 1
             fits, _ = model.compare([place], self.hands(np.array([place])))
             return not fits.all()
 
+        right = -1
         places = np.unique(np.geomspace(1, self.end, ALONE).astype(int) - 1)
-        self.asked_alone, right = len(places), -1
         for place in places.tolist():
             if is_wrong(place):
                 first = first_where(is_wrong, right, place)
+                vector = self.vectors[2:, np.newaxis]
+                trouble = self.rotation.trouble(vector, [[first]])
+                how = f"fails ({trouble})" if trouble else "is turned wrongly"
                 words = (
-                    f"Position {first} is turned wrongly in a call of one"
-                    " token, as in decoding, and rightly in long calls."
+                    f"Position {first} {how} in a call of one token, as in"
+                    " decoding; in long calls it is turned rightly."
                 )
                 return [Finding("positions", words, first)]
             right = place

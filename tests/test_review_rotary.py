@@ -267,8 +267,11 @@ WRONG = {
         "positions: first; 7 is turned as 19": lambda p: p[:1],
         "positions: last; 19 is turned as 7": lambda p: p[-1:],
         "positions: alone; 7; as 0": lambda p: p * (p.shape[1] > 1),
-        "positions: 300; one token; decoding": (
-            lambda p: p % 300 if p.shape[1] == 1 else p
+        "positions: 200; is turned wrongly; one token; decoding": (
+            lambda p: p % 200 if p.shape[1] == 1 else p
+        ),
+        "positions: 200; fails; KeyError; one token": (
+            lambda p: unless(p.max() >= 200 and p.shape[1] == 1, p)
         ),
         "positions: token 0 of row 0; position 20": (
             lambda p: p[:1] if len(p) > 1 else p - p[:, :1]

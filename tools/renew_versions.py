@@ -51,7 +51,7 @@ def renew_web(everything: bool, packages: Sequence[str]) -> None:
     """Write the head of web/build.py.
 
     Packages of the lock get the version that they have there. Others keep
-    theirs unless they are to be renewed, and JupyterLite always does.
+    theirs unless they are to be renewed. JupyterLite is never renewed here.
     """
     text = BUILD.read_text("utf-8")
     locked = dict(LOCKED.findall((ROOT / LOCK).read_text("utf-8")))
