@@ -66,23 +66,18 @@ class Rotation:
     """A rotary function, asked with care.
 
     It is given arrays of its own, so that one which changes them is found
-    out; `changed` tells which it has changed. Where it takes no batch it is
-    asked row by row. What it was asked is counted.
+    out; `changed` tells which it has changed. What it was asked is counted.
     """
 
     def __init__(self, rotate: Callable, width: int):
         """Take the function and the width of what it rotates."""
         self.rotate, self.width = rotate, width
-        self.takes_batches = True
         self.changed: set[str] = set()
         self.most_tokens = self.most_rows = 0
 
     def __call__(self, x: np.ndarray, positions: object) -> np.ndarray:
         """Return what it makes of `x`, or raise a NoAnswerError."""
         positions = np.array(positions, np.int64)
-        if len(x) > 1 and not self.takes_batches:
-            rows = zip(x, positions, strict=True)
-            return np.concatenate([self(r[None], p[None]) for r, p in rows])
         mine, places = np.array(x, np.float64), positions.copy()
         try:
             with np.errstate(all="ignore"):
@@ -106,13 +101,32 @@ class Rotation:
         x = np.random.default_rng(positions.size).normal(size=shape)
         return x, self(x, positions)
 
-    def trouble(self, x: np.ndarray, positions: object) -> Exception | None:
-        """Return why a call fails, if it does."""
+    def trouble(self, positions: np.ndarray) -> NoAnswerError | None:
+        """Return why a call of one row fails, if it does."""
         try:
-            self(x, positions)
+            self(np.ones((1, len(positions), self.width)), [positions])
         except NoAnswerError as trouble:
             return trouble
         return None
+
+    def first_to_fail(self, start: int, last: int, trouble: object) -> Finding:
+        """Name the first position that fails in a call from `start` on."""
+
+        def fails(end: int) -> bool:
+            return self.trouble(np.arange(start, end + 1)) is not None
+
+        first = first_where(fails, start - 1, last)
+        words = f"Position {first} is the first to fail"
+        alone = self.trouble(np.array([first]))
+        if not fails(first):
+            first, words = (
+                start,
+                f"Positions {start} to {last} fail in a batch",
+            )
+        elif not alone:
+            words += ", in a call with others"
+        words += f": {alone or trouble}."
+        return Finding("far positions", words, first)
 
     def matrices(self) -> tuple[np.ndarray, list[Finding]]:
         """Ask for each column alone, at positions 0, 1, 2 and so on.
@@ -122,20 +136,14 @@ class Rotation:
             column `j` position `p` puts into column `i`. And the first
             position that fails, if one does.
         """
-        x, p, findings = np.ones((1, NEAR, self.width)), np.arange(NEAR), []
-        trouble = self.trouble(x, [p])
+        p, findings = np.arange(NEAR), []
+        trouble = self.trouble(p)
         if trouble:
-
-            def fails(last: int) -> bool:
-                return bool(self.trouble(x[:, : last + 1], [p[: last + 1]]))
-
-            first = first_where(fails, FIRST.max(), NEAR - 1)
-            words = f"Position {first} is the first to fail: {trouble}."
-            findings.append(Finding("far positions", words, first))
-            x, p = x[:, :first], p[:first]
+            findings.append(self.first_to_fail(0, NEAR - 1, trouble))
+            p = p[: findings[0].position]
         made = np.empty((self.width, len(p), self.width))
         for column in range(self.width):
-            x[:] = np.eye(1, self.width, column)
+            x = np.tile(np.eye(1, self.width, column), (1, len(p), 1))
             made[column] = self(x, [p])[0]
         return made.transpose(1, 2, 0), findings
 
@@ -150,54 +158,6 @@ class Rotation:
                 return []
             said = "give another result"
         return [Finding("state", f"Positions 0 to 3, asked {when}, {said}.")]
-
-    def batches(self) -> list[Finding]:
-        """Look whether rows of a batch come out as they do alone.
-
-        If not, rows are asked one by one from then on.
-        """
-        for rows in (2, ROWS):
-            words = ""
-            try:
-                x, made = self.random(np.repeat(FIRST, rows, axis=0))
-            except NoAnswerError as trouble:
-                words = f"A batch of {rows} rows fails: {trouble}."
-            else:
-                alone = np.concatenate([self(row[None], FIRST) for row in x])
-                off = np.abs(made - alone).max(axis=(1, 2))
-                wrong = off > 1e-2 * np.abs(alone).max(axis=(1, 2))
-                if wrong.any():
-                    words = f"Row {wrong.argmax()} of a batch of {rows} is not"
-                    words += " turned as it is alone."
-            if words:
-                self.takes_batches = False
-                return [Finding("batch", words)]
-        return []
-
-    def beside_larger(
-        self, place: int, largest: int, slack: float
-    ) -> list[Finding]:
-        """Look whether a position turns otherwise beside a larger one."""
-        x = np.random.default_rng(place).normal(size=(1, 3, self.width))
-
-        def otherwise(other: int) -> bool:
-            alone = self(x, [[place, place, place]])
-            beside = self(x, [[place, other, place]])
-            off = np.any(np.abs(beside - alone) > slack, axis=2)
-            return bool(off[0, 0] and off[0, 2])
-
-        try:
-            if not otherwise(largest):
-                return []
-            first = first_where(otherwise, place, largest)
-        except NoAnswerError:
-            return []
-        words = (
-            f"Position {place} is turned one way alone, and another way beside"
-            f" position {first} or more: the largest position of a call"
-            " changes how the others are turned."
-        )
-        return [Finding("batch maximum", words, place)]
 
 
 class Known(NamedTuple):
@@ -234,8 +194,9 @@ class Known(NamedTuple):
                 far = int(p.max())
                 said = f"A call {words} fails, with positions up to {far}"
                 hint = " Is its table as long as the call?"
-                said += f": {trouble}.{hint * (far >= p.shape[1])}"
-                findings.append(Finding("positions", said, far))
+                too_far = len(p) == 1 and far >= p.shape[1]
+                said += f": {trouble}.{hint * too_far}"
+                findings.append(Finding(about(p), said, far))
                 break
             if self.wrong(x, made, p).any():
                 failed.append((words, p, before, x, made))
@@ -269,4 +230,9 @@ class Known(NamedTuple):
             f"Tokens are not turned by their positions in a call {call}: token"
             f" {token} of row {row} is the first, at position {position}."
         )
-        return Finding("positions", words, position)
+        return Finding(about(p), words, position)
+
+
+def about(positions: np.ndarray) -> str:
+    """Name a finding by the first call that goes wrong."""
+    return "positions" if len(positions) == 1 else "batch"

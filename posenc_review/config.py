@@ -115,24 +115,21 @@ def of_config(
     if isinstance(config.get("text_config"), dict):  # it reads pictures, too
         config = config | config["text_config"]
     settings = chosen_set(rotary_sets(config), layers)
-    notes = []
+    own, notes = head_width(config, width), []
     unread = not_read(config, settings)
     if unread:
         notes.append(f"settings of the config not looked at: {unread}.")
-    try:
-        own = head_width(config)
-    except ValueError:
-        if width is None:
-            raise
-        own = width
     if width not in (None, own):
         notes.append(f"the config's heads have {own} columns, not {width}.")
     width = width or own
-    max_len = None
-    if config.get("max_position_embeddings") is not None:
-        max_len = integer(config, "max_position_embeddings")
-    pairs = turning_pairs(config, settings, width)
-    read = of_set(settings, width, pairs, max_len)
+    part = width * positive(settings, "partial_rotary_factor", default=1)
+    columns = int(positive(config, "rotary_dim", default=part, whole=True))
+    if not 2 <= columns <= width:
+        raise ValueError(f"{columns} of {width} columns should turn")
+    max_len = positive(
+        config, "max_position_embeddings", default=0, whole=True
+    )
+    read = of_set(settings, width, columns // 2, int(max_len) or None)
     return read._replace(notes=tuple(notes))
 
 
@@ -148,7 +145,7 @@ def of_set(
         raise ValueError(
             f"unknown scaling {shown(scaling)}; known are {known}"
         )
-    base = positive(settings, "rope_theta", BASE)
+    base = positive(settings, "rope_theta", default=BASE)
     if base <= 1:
         raise ValueError(f"rope_theta={base}: give a number above 1")
     settings = dict(settings)
@@ -164,7 +161,7 @@ def of_set(
         columns=2 * pairs,
         base=base,
         scaling=scaling,
-        factor=positive(settings, "factor", 1.0) if is_scaled else 1.0,
+        factor=positive(settings, "factor", default=1.0) if is_scaled else 1.0,
         frequencies=SCALINGS[scaling](usual, settings),
         length=yarn_length(settings) if scaling == "yarn" else 1.0,
         max_len=max_len,
@@ -172,8 +169,19 @@ def of_set(
     )
 
 
-def positive(settings: dict, name: str, default: float | None = None) -> float:
+def given(settings: dict, *names: str) -> str:
+    """Return the first of some spellings that is given, or else the first."""
+    return next((x for x in names if settings.get(x) is not None), names[0])
+
+
+def positive(
+    settings: dict,
+    *names: str,
+    default: float | None = None,
+    whole: bool = False,
+) -> float:
     """Return a number above 0, or raise an error that names it."""
+    name = given(settings, *names)
     value = settings.get(name)
     if value is None:
         if default is None:
@@ -182,21 +190,9 @@ def positive(settings: dict, name: str, default: float | None = None) -> float:
     read = number(value)
     if not 0 < read < math.inf:
         raise ValueError(f"{name}={shown(value)}: give a number above 0")
+    if whole and read % 1:
+        raise ValueError(f"{name}={shown(value)}: give a whole number")
     return read
-
-
-def integer(settings: dict, name: str) -> int:
-    """Return a whole number above 0, or raise an error that names it."""
-    read = positive(settings, name)
-    if read != round(read):
-        value = shown(settings[name])
-        raise ValueError(f"{name}={value}: give a whole number")
-    return int(read)
-
-
-def spelled(config: dict, *names: str) -> str:
-    """Return the first of some names under which a config gives something."""
-    return next((x for x in names if config.get(x) is not None), names[0])
 
 
 def rotary_sets(config: dict) -> dict[str, dict]:
@@ -204,29 +200,23 @@ def rotary_sets(config: dict) -> dict[str, dict]:
     bases = ("global_rope_theta", "rope_theta", "rotary_emb_base")
     parts = ("partial_rotary_factor", "rotary_pct")
     usual = {
-        "rope_theta": config.get(spelled(config, *bases)),
-        "partial_rotary_factor": config.get(spelled(config, *parts)),
+        "rope_theta": config.get(given(config, *bases)),
+        "partial_rotary_factor": config.get(given(config, *parts)),
         OLD_LEN: config.get(OLD_LEN),
     }
     # As in transformers, the old name wins where both are given.
-    given = table_of(config, "rope_scaling")
-    given = given or table_of(config, "rope_parameters")
-    sets = {k: usual | v for k, v in given.items() if isinstance(v, dict)}
+    name = "rope_scaling" if config.get("rope_scaling") else "rope_parameters"
+    own = config.get(name) or {}
+    if not isinstance(own, dict):
+        raise ValueError(f"{name}={shown(own)}: give an object of settings")
+    sets = {k: usual | v for k, v in own.items() if isinstance(v, dict)}
     if sets:
         return sets
-    local = spelled(config, "rope_local_base_freq", "local_rope_theta")
+    local = given(config, "rope_local_base_freq", "local_rope_theta")
     if config.get(local) is None:
-        return {"": usual | given}
+        return {"": usual | own}
     near = usual | {"rope_theta": config[local]}
-    return {"full_attention": usual | given, "sliding_attention": near}
-
-
-def table_of(config: dict, name: str) -> dict:
-    """Return the settings under a name, or none."""
-    value = config.get(name) or {}
-    if not isinstance(value, dict):
-        raise ValueError(f"{name}={shown(value)}: give an object of settings")
-    return value
+    return {"full_attention": usual | own, "sliding_attention": near}
 
 
 def chosen_set(sets: dict[str, dict], layers: str) -> dict:
@@ -255,32 +245,21 @@ def not_read(config: dict, settings: dict) -> str:
     return ", ".join(names)
 
 
-def head_width(config: dict) -> int:
+def head_width(config: dict, width: int | None) -> int:
     """Return how many columns a head has, or its rotary part (DeepSeek)."""
-    name = spelled(config, "qk_rope_head_dim", "head_dim")
-    if config.get(name) is not None:
-        return integer(config, name)
-    hidden = spelled(config, "hidden_size", "n_embd")
-    heads = spelled(config, "num_attention_heads", "n_head")
-    if config.get(hidden) is None or config.get(heads) is None:
-        raise ValueError("the config gives no head_dim: give a width")
-    columns, rest = divmod(integer(config, hidden), integer(config, heads))
-    if rest:
-        words = f"{hidden}={config[hidden]} does not divide by {heads}="
-        raise ValueError(f"{words}{config[heads]}: give a width")
-    return columns
-
-
-def turning_pairs(config: dict, settings: dict, width: int) -> int:
-    """Return how many pairs of columns turn."""
-    if config.get("rotary_dim") is not None:
-        columns = integer(config, "rotary_dim")
-    else:
-        columns = int(width * positive(settings, "partial_rotary_factor", 1.0))
-    if not 2 <= columns <= width:
-        turn = shown(columns)
-        raise ValueError(f"{turn} of {width} columns should turn")
-    return columns // 2
+    names = "qk_rope_head_dim", "head_dim"
+    own = positive(config, *names, default=0, whole=True)
+    if own:
+        return int(own)
+    hidden = positive(config, "hidden_size", "n_embd", default=0, whole=True)
+    names = "num_attention_heads", "n_head"
+    heads = positive(config, *names, default=0, whole=True)
+    if hidden and heads and not hidden % heads:
+        return int(hidden / heads)
+    if width is None:
+        words = f"no head_dim, and {heads:g} heads of {hidden:g} columns"
+        raise ValueError(f"the config gives {words}: give a width")
+    return width
 
 
 def llama3(usual: np.ndarray, settings: dict) -> np.ndarray:
@@ -296,14 +275,14 @@ def llama3(usual: np.ndarray, settings: dict) -> np.ndarray:
 def yarn(usual: np.ndarray, settings: dict) -> np.ndarray:
     """Divide as llama3 does, but along the pairs' numbers."""
     pairs, old_len = len(usual), positive(settings, OLD_LEN)
-    base = positive(settings, "rope_theta", BASE)
+    base = positive(settings, "rope_theta", default=BASE)
 
     def pair_of(turns: float) -> float:
         """Return the pair that makes so many turns in the old length."""
         return pairs * math.log(old_len / (turns * 2 * np.pi)) / math.log(base)
 
-    low = pair_of(positive(settings, "beta_fast", 32.0))
-    high = pair_of(positive(settings, "beta_slow", 1.0))
+    low = pair_of(positive(settings, "beta_fast", default=32.0))
+    high = pair_of(positive(settings, "beta_slow", default=1.0))
     if settings.get("truncate", True):
         low, high = math.floor(low), math.ceil(high)
     low, high = max(low, 0), min(high, 2 * pairs - 1)
@@ -329,9 +308,11 @@ def yarn_length(settings: dict) -> float:
 
 # What becomes of the usual frequencies.
 SCALINGS: dict[str, Callable[[np.ndarray, dict], np.ndarray]] = {
-    "default": lambda usual, given: usual,
-    "linear": lambda usual, given: usual / positive(given, "factor"),
+    "default": lambda usual, its: usual,
+    "linear": lambda usual, its: usual / positive(its, "factor"),
     "llama3": llama3,
     "yarn": yarn,
-    "proportional": lambda usual, given: usual / positive(given, "factor", 1),
+    "proportional": lambda usual, its: (
+        usual / positive(its, "factor", default=1)
+    ),
 }

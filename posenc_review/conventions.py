@@ -8,7 +8,7 @@ import numpy as np
 from .explain import MANY
 from .frequencies import BASE, geometric
 from .report import plain
-from .settings import check_tolerance, numbers
+from .settings import check_number, numbers
 
 SPACINGS = ("paper", "tensor2tensor")
 ORDERS = ("interleaved", "concatenated")
@@ -115,7 +115,7 @@ def convention_of(matrix: object, tolerance: float = ALIKE) -> str:
     Raises:
         ValueError: If it is no matrix, or the tolerance no number.
     """
-    check_tolerance(tolerance)
+    check_number("tolerance", tolerance)
     table = numbers(matrix)
     if table.ndim < 2 or not table.size:
         raise ValueError(f"the shape is {table.shape}: give a matrix")

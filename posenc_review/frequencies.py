@@ -22,6 +22,9 @@ CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "The frequencies run backwards: pair 0 is the slowest, not the fastest.": (
         lambda w: w[::-1]
     ),
+    "Pairs turn ever faster: a minus is missing in the exponent.": (
+        lambda w: 1 / np.maximum(w, STILL)
+    ),
     "All pairs turn at one frequency, and each should be slower: does a"
     " whole-number division make all exponents 0?": np.ones_like,
     "Pairs turn two by two at one frequency: a pair is counted twice.": (
@@ -113,6 +116,7 @@ def plan_of(
                 for plan in group:
                     if fits(measured, plan.frequencies, near):
                         return plan
+    usual = [plan for plan in usual if not plan.findings]
     return inexact_plan(measured, usual, fitted, precision)
 
 
@@ -123,28 +127,25 @@ def inexact_plan(
     precision: float,
 ) -> Plan:
     """Return the plan that some pairs follow, or all of them by and large."""
-    usual = [plan for plan in usual if not plan.findings]
-    large_first = [*reversed(usual), *fitted]
-    turning = measured[measured > STILL]
+    near = max(10 * precision, 1e-4)
+    turning, findings = measured[measured > STILL], ()
     if len(turning) > 3 and follows_rounded(turning, turning, 4 * precision):
         words = "The frequencies are numbers of 16 bits: they are rounded."
-        finding = Finding("precision", words)
-        plan = by_parts(measured, large_first, STEP["bfloat16"])
-    else:
-        words = "The frequencies follow no single base, nor parts of one."
-        finding = Finding("frequencies", words)
-        loose = max(10 * precision, 1e-4)
-        plan = by_parts(measured, large_first, loose)
-        plan = plan or odd_pairs(measured, [*usual, *fitted], loose)
+        findings, near = (Finding("precision", words),), STEP["bfloat16"]
+    plan = by_parts(measured, [*reversed(usual), *fitted], near)
+    if not plan and not findings:
+        plan = odd_pairs(measured, [*usual, *fitted], near)
     if plan:
         return plan
     for plan in [*usual, *fitted]:
         if follows(measured, plan.frequencies, 0.01):
             return plan  # `explain` says by how much they miss it
-    own = None
-    if finding.name == "frequencies":  # rounded ones fit any
-        own = by_parts(measured, usual, 1e-4, most=1)  # a factor of each pair
-    return own or Plan(measured, findings=(finding,))
+    if findings:  # rounded numbers fit any factors
+        return Plan(measured, findings=findings)
+    words = "The frequencies follow no single base, nor parts of one."
+    unknown = Plan(measured, findings=(Finding("frequencies", words),))
+    # Or has each pair a factor of its own?
+    return by_parts(measured, usual, 1e-4, most=1) or unknown
 
 
 def fitted_plans(
@@ -182,7 +183,8 @@ def off_by(measured: np.ndarray, due: np.ndarray) -> np.ndarray:
 
     Of those that make half a turn or more, whole turns cannot be seen.
     """
-    seen = np.abs(np.angle(np.exp(1j * due)))
+    with np.errstate(invalid="ignore"):  # infinity, from float16
+        seen = np.abs(np.angle(np.exp(1j * due)))
     return np.abs(measured - seen) / np.maximum(np.abs(due), STILL)
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,10 +17,9 @@ from .report import Finding, Review, numbered, plain
 from .rounding import STEP, format_of
 from .seen import HiddenError, Seen
 from .settings import (
-    check_base,
     check_function,
     check_integer,
-    check_tolerance,
+    check_number,
     say_if_long,
 )
 from .sweep import Sweep
@@ -31,6 +29,7 @@ WIDEST = 1024  # columns: 1 GB of memory
 POSITIONS = 131_072  # how many are looked at, unless told otherwise
 MOST_POSITIONS = 2**24  # minutes
 TOLERANCE = 1e-4
+AFTER = "after all others"
 
 
 def review_rotary(
@@ -74,8 +73,8 @@ def review_rotary(
     if layout not in ("", *LAYOUTS):
         raise ValueError(f"{layout=}: give one of {'; '.join(LAYOUTS)}")
     if base is not None:
-        check_base(base)
-    check_tolerance(tolerance)
+        check_number("base", base, above=1)
+    check_number("tolerance", tolerance)
     settings, plans = None, ()
     if config is not None:
         settings = read_config(config, layers, width)
@@ -102,15 +101,15 @@ def look_at(rotation: Rotation, asked: Asked) -> Seen:
     """
     seen = Seen(rotation, asked)
     try:
-        near = ask(seen)
+        ask(seen)
         with suppress(HiddenError):
-            was = find_pairs(seen, near)
-            due = find_frequencies(seen, near, was)
-            every_position(seen, near, due)
+            was = find_pairs(seen)
+            due = find_frequencies(seen, was)
+            every_position(seen, due)
             seen.findings += asked.findings(
                 seen.pairs, seen.plan, seen.clockwise
             )
-        look_back(seen, near.format)
+        look_back(seen)
     except HiddenError:
         pass
     except NoAnswerError as trouble:
@@ -119,53 +118,37 @@ def look_at(rotation: Rotation, asked: Asked) -> Seen:
     return seen
 
 
-class Near(NamedTuple):
-    """What is known of the first positions, at most `NEAR` of them."""
-
-    answer: np.ndarray  # to the first call
-    matrices: np.ndarray  # `[positions, width, width]`
-    misread: bool  # positions are not read rightly, or soon fail
-    format: str  # the shortest that holds the matrices
-    precision: float  # by how much, relatively, a frequency may be off
-
-
-def ask(seen: Seen) -> Near:
+def ask(seen: Seen) -> None:
     """Ask in calls of many shapes, and how positions mix the columns."""
     rotation = seen.rotation
     try:
-        _, answer = rotation.random(FIRST)
+        _, seen.answer = rotation.random(FIRST)
     except NoAnswerError as trouble:
         words = f"Asked for positions 0 to 3, it fails: {trouble}."
         hint = "If it makes a table, leave out --rotary."
         if rotation.width % 2:
             hint = "Columns turn in pairs, and the width is odd."
         seen.stop_if([Finding("result", f"{words} {hint}")])
-    seen.stop_if(rotation.asked_again(answer, "twice"))
-    matrices, misread = rotation.matrices()
-    seen.stop_if(rotation.asked_again(answer, "after all others"))
-    form = format_of(matrices[:4])
-    precision = max(2e-6, 2 * STEP.get(form, 0))
-    known = Known(matrices, 2e-4 + 4 * precision)
-    places = np.arange(len(matrices))
-    seen.stop_if(rotation.beside_larger(1, places[-1], known.slack))
-    if known.wrong(*rotation.random(places[None]), places).any():
+    seen.stop_if(rotation.asked_again(seen.answer, "twice"))
+    seen.matrices, fails = rotation.matrices()
+    seen.format = format_of(seen.matrices[:4])
+    known = Known(seen.matrices, 2e-4 + 4 * seen.precision)
+    places = np.arange(len(seen.matrices))
+    mixed = known.wrong(*rotation.random(places[None]), places).any()
+    seen.misread = fails + known.positions_read(rotation, seen.asked.max_len)
+    seen.stop_if(rotation.asked_again(seen.answer, AFTER))
+    if mixed:
         words = (
             "x is not only turned: random numbers give another result than"
             " their columns one by one."
         )
         seen.stop_if([Finding("linear", words)])
-    seen.findings += rotation.batches()
-    wrong = known.positions_read(rotation, seen.asked.max_len)
-    if wrong:  # or has the function changed since?
-        wrong = rotation.asked_again(answer, "after all others") or wrong
-    misread += wrong
-    seen.findings += misread
-    return Near(answer, matrices, bool(misread), form, precision)
+    seen.findings += seen.misread
 
 
-def find_pairs(seen: Seen, near: Near) -> Measured:
+def find_pairs(seen: Seen) -> Measured:
     """Make out which columns turn together, and how their hands turn."""
-    matrices = near.matrices
+    matrices = seen.matrices
     seen.positions = len(matrices)
     fine = np.isfinite(matrices).all(axis=(1, 2))
     fine &= matrices.any(axis=(1, 2))
@@ -173,9 +156,8 @@ def find_pairs(seen: Seen, near: Near) -> Measured:
     if count < 3:
         words = f"From position {count} on it gives NaN, infinity or zero."
         seen.stop_if([Finding("far positions", words, count)])
-    matrices = matrices[:count]
+    matrices = matrices[:count].copy()
     if not fine[0]:  # position 0 is looked at with the others
-        matrices = matrices.copy()
         matrices[0] = np.eye(seen.rotation.width)
     seen.pairs, wrong = pairs_of(matrices)
     seen.findings += wrong
@@ -196,13 +178,13 @@ def find_pairs(seen: Seen, near: Near) -> Measured:
     return was
 
 
-def find_frequencies(seen: Seen, near: Near, was: Measured) -> np.ndarray:
+def find_frequencies(seen: Seen, was: Measured) -> np.ndarray:
     """Make out which plan the frequencies follow, and which way pairs turn.
 
     Returns:
         The frequencies that are due, `[pairs, hands]`, negative if clockwise.
     """
-    pairs, asked, precision = seen.pairs, seen.asked, near.precision
+    pairs, asked, precision = seen.pairs, seen.asked, seen.precision
     signed, layout = frequencies_of(pairs, was, precision)
     steps, bases, likely = (float(len(signed)),), USUAL_BASES, asked.plans
     if pairs.columns.size < pairs.width:  # exponents may count the head
@@ -302,39 +284,36 @@ def is_usual(plan: Plan) -> bool:
     return plan.base in USUAL_BASES and not plan.parts
 
 
-def every_position(seen: Seen, near: Near, due: np.ndarray) -> None:
+def every_position(seen: Seen, due: np.ndarray) -> None:
     """Look at every position, and explain those that are wrong.
 
     Where positions are misread, only the first can be looked at.
     """
     asked, rotation, plan = seen.asked, seen.rotation, seen.plan
-    loose = near.precision > 1e-4 and not is_usual(plan)
+    loose = seen.precision > 1e-4 and not is_usual(plan)
     model = Hypothesis(
         due,
-        asked.tolerance + near.precision,
+        asked.tolerance + seen.precision,
         length=asked.length,
-        doubt=near.precision if loose else 0.0,
+        doubt=seen.precision if loose else 0.0,
     )
-    hands = hands_of(near.matrices, seen.pairs)
-    evidence = Evidence(hands)
-    if not near.misread:
-        kept = np.diagonal(in_order(near.matrices[1:2], seen.pairs.order)[0])
+    hands = hands_of(seen.matrices, seen.pairs)
+    evidence, changed = Evidence(hands), []
+    if not seen.misread:
+        kept = np.diagonal(in_order(seen.matrices[1:2], seen.pairs.order)[0])
         evidence = Sweep(rotation, seen.pairs, hands, kept, asked.max_len)
     look = evidence.look(model)
-    changed = rotation.asked_again(near.answer, "after all others")
-    if look.wrong.any() and not changed and not near.misread:
+    if not seen.misread:
         changed = evidence.by_the_call(model, look)
+        changed = rotation.asked_again(seen.answer, AFTER) or changed
+        seen.alone = evidence.asked_alone
     if not changed:
         model, look = explain(model, look, evidence)
-    if not (changed or near.misread or look.wrong.any() or model.stages):
-        changed = evidence.alone(model)
-        seen.alone = evidence.asked_alone
     uneven = look.wrong[:NEAR].any()  # what pairs turn by is unsure, then
     for each in plan.findings:
         if each.name != "pair" or not uneven:
             seen.findings.append(each)
-    seen.findings += model.findings
-    seen.findings += [each for each in changed if each not in seen.findings]
+    seen.findings += [*model.findings, *changed]
     if look.wrong.any() and not changed:
         seen.findings.append(unexplained(evidence, model, look))
     seen.findings += evidence.findings
@@ -342,7 +321,8 @@ def every_position(seen: Seen, near: Near, due: np.ndarray) -> None:
         seen.length = asked.length
     seen.clockwise = bool(np.sign(model.frequencies).sum() < 0)
     seen.positions = len(look.wrong)
-    seen.digits = digits(model, look)
+    if not look.wrong.any():
+        seen.error = np.where(np.isfinite(look.error), look.error, 0)
 
 
 def unexplained(evidence: Evidence, model: Hypothesis, look: Look) -> Finding:
@@ -352,7 +332,7 @@ def unexplained(evidence: Evidence, model: Hypothesis, look: Look) -> Finding:
     hands = evidence.hands(wrong[:1])[0]
     due = np.broadcast_to(model.hands(wrong[:1])[0], hands.shape)
     off = np.nan_to_num(np.abs(hands - due), nan=0)
-    pair, hand = map(int, np.unravel_index(off.argmax(), off.shape))
+    pair, hand = map(int, np.unravel_index(off.round(6).argmax(), off.shape))
     name, words = "far positions", "is the first that is turned wrongly"
     if off.any():
         words += f", by {plain(off.max(), 2)} in pair {pair}"
@@ -365,36 +345,15 @@ def unexplained(evidence: Evidence, model: Hypothesis, look: Look) -> Finding:
     return Finding(name, words, first, pair)
 
 
-def digits(model: Hypothesis, look: Look) -> str:
-    """Say how exact the angles are, of those that are right."""
-    if model.stages:
-        return f"{model.stages.capitalize()} in {model.format}"
-    if look.wrong.mean() > 0.5:
-        return ""
-    fine = ~look.wrong & np.isfinite(look.error)
-    error = np.where(fine, look.error, 0)
-    position = int(error.argmax())
-    if error[position] < 1e-8:
-        return "Angles in float64"
-    # Angles lose more digits the farther out; results, once and everywhere.
-    what = "Results" if error[position] <= 2 * STEP["float32"] else "Angles"
-    return (
-        f"{what} in float32, off by {plain(error[position], 2)} at most"
-        f" (position {position})"
-    )
-
-
-def look_back(seen: Seen, form: str) -> None:
+def look_back(seen: Seen) -> None:
     """Say what shows in the end: short numbers, and what calls change."""
-    if form in ("bfloat16", "float16"):
-        seen.digits = f"Results in {form}"
-        off = STEP[form] / 2
-        if off > seen.asked.tolerance:
-            words = (
-                "Sines and cosines, or the result, are rounded to"
-                f" {form}: by up to {plain(off, 2)}."
-            )
-            seen.findings.append(Finding("precision", words))
+    off = STEP.get(seen.format, 0) / 2
+    if off > seen.asked.tolerance and seen.format != "float32":
+        words = (
+            "Sines and cosines, or the result, are rounded to"
+            f" {seen.format}: by up to {plain(off, 2)}."
+        )
+        seen.findings.append(Finding("precision", words))
     for name in sorted(seen.rotation.changed):
         words = f"{name} is changed in place."
         seen.findings.append(Finding("input", words))

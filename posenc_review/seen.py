@@ -10,6 +10,7 @@ from .frequencies import Plan, suggestion
 from .held import Asked
 from .pairs import NO_PAIRS, Pairs
 from .report import Finding, Review, plain
+from .rounding import STEP
 
 NO_PLAN = Plan(np.empty(0))
 
@@ -25,13 +26,22 @@ class Seen:
     rotation: Rotation
     asked: Asked
     findings: list[Finding] = field(default_factory=list)
+    answer: np.ndarray | None = None  # to the first call
+    matrices: np.ndarray | None = None  # of the first positions
+    misread: list[Finding] = field(default_factory=list)  # positions
+    format: str = ""  # the shortest that holds the matrices
     pairs: Pairs = NO_PAIRS
     plan: Plan = NO_PLAN
     clockwise: bool = False
     length: float = 1.0  # by which vectors are stretched, as a config asks
     positions: int = 0  # how many were looked at, from 0 on
     alone: int = 0  # and how many of them in calls of one token
-    digits: str = ""
+    error: np.ndarray | None = None  # of each position, if all are right
+
+    @property
+    def precision(self) -> float:
+        """Return by how much, relatively, a frequency may be off."""
+        return max(2e-6, 2 * STEP.get(self.format, 0))
 
     def stop_if(self, findings: list[Finding]) -> None:
         """Keep findings, and if there are any, look no farther."""
@@ -51,11 +61,16 @@ class Seen:
             looked_at += f", {self.alone} positions in calls of one token"
         if self.positions:
             looked_at = f"positions 0 to {self.positions - 1}, {looked_at}"
-        looked_at += f". {self.digits}." if self.digits else "."
+        error = None
+        if self.error is not None:
+            error, off = float(self.error.max()), "below 1e-8"
+            if error >= 1e-8:
+                off = f"{plain(error, 1)}, at position {self.error.argmax()}"
+            looked_at += f". Largest error: {off}"
         return Review(
             tuple(self.findings),
             self.convention(),
-            f"Looked at: {looked_at}" if rotation.most_rows else "",
+            f"Looked at: {looked_at}." if rotation.most_rows else "",
             notes=tuple(self.notes()),
             asked=asked,
             fields={
@@ -71,7 +86,7 @@ class Seen:
                 "longest_call": rotation.most_tokens,
                 "largest_batch": rotation.most_rows,
                 "asked_alone": self.alone,
-                "digits": self.digits,
+                "error": error,
                 "asked": asked,
             },
         )

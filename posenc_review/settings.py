@@ -37,22 +37,23 @@ def check_function(name: str, value: object) -> None:
 def check_integer(name: str, value: object, low: int, high: int) -> None:
     """Raise an error that names a setting which is no integer in a range."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name}={value!r}: give an integer")
+        raise TypeError(f"{name}={shown(value)}: give an integer")
     if not low <= value <= high:
-        raise ValueError(f"{name}={value!r}: give {low} to {high}")
+        raise ValueError(f"{name}={shown(value)}: give {low} to {high}")
 
 
-def check_base(base: object) -> None:
-    """Raise an error if it is no number above 1."""
-    if not 1 < number(base) < math.inf:
-        raise ValueError(f"base={shown(base)}: give a number above 1")
+def check_number(name: str, value: object, above: float | None = None) -> None:
+    """Raise an error that names a setting which is no number in a range.
 
-
-def check_tolerance(tolerance: object) -> None:
-    """Raise an error if it is no number of at least 0."""
-    if not 0 <= number(tolerance) < math.inf:
-        words = f"tolerance={shown(tolerance)}: give a number of 0 or more"
-        raise ValueError(words)
+    It has to be above a number, or if there is none, 0 or more.
+    """
+    read = number(value)
+    if above is None:
+        is_right, wanted = 0 <= read < math.inf, "of 0 or more"
+    else:
+        is_right, wanted = above < read < math.inf, f"above {above}"
+    if not is_right:
+        raise ValueError(f"{name}={shown(value)}: give a number {wanted}")
 
 
 def number(value: object) -> float:

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .asking import LONG, ROWS, NoAnswerError, Rotation
+from .asking import LONG, NoAnswerError, Rotation
 from .explain import Evidence, Look
 from .hypothesis import Hypothesis
 from .pairs import Pairs, in_order
 from .report import Finding, first_where
 
 NUMBERS = 2**21  # of a call, at most: 17 MB
+ROWS = 8  # of a call: four stretches of positions, with two vectors each
 ALONE = 50  # positions, at most, that are asked for alone
 WAIT = 2.0  # seconds after which a reader is told how far it is
 
@@ -20,11 +21,10 @@ WAIT = 2.0  # seconds after which a reader is told how far it is
 class Sweep(Evidence):
     """Hands of a rotary function, which is asked for them.
 
-    Each position is asked for with three vectors: 1 in the first column of
-    each pair, 1 in the second, and random numbers. The first two show both
-    hands of each pair; the third has to be turned as these say. They stand in
-    rows of their own, of three stretches of positions, so that a call is a
-    batch of nine.
+    Each position is asked for with two vectors. One is 1 in the first column
+    of each pair, so that it shows their hands. The other holds numbers in all
+    columns, random ones but for their size; without what the first columns
+    make of it, it shows the hands of the second.
     """
 
     def __init__(
@@ -46,20 +46,23 @@ class Sweep(Evidence):
         self.begun = time.monotonic()
         self.one, self.other = (sliced(some) for some in pairs.columns.T)
         self.rest = np.setdiff1d(np.arange(rotation.width), pairs.columns)
-        self.kept = kept[self.rest]
         random = np.random.default_rng(7)
-        self.vectors = np.zeros((3, rotation.width))
-        self.vectors[0, self.one] = self.vectors[1, self.other] = 1
-        self.vectors[2] = random.uniform(-0.7, 0.7, rotation.width)
+        self.vectors = np.zeros((2, rotation.width))
+        self.vectors[0, self.one] = 1
+        self.vectors[1] = random.uniform(0.1, 0.3, rotation.width)
+        self.vectors[1, self.other] = 1  # so that errors stay as they are
+        self.vectors[1] *= random.choice([-1, 1], rotation.width)
+        self.kept = self.vectors[1, self.rest] * kept[self.rest]
 
     def called_from(self, start: int) -> np.ndarray:
-        """Return the positions of a call, those of three rows in one."""
-        tokens = min(self.length, -(-(self.end - start) // 3))
-        return np.minimum(np.arange(start, start + 3 * tokens), self.end - 1)
+        """Return the positions of a call, those of all rows in one."""
+        rows = ROWS // 2
+        tokens = min(self.length, -(-(self.end - start) // rows))
+        return np.minimum(start + np.arange(rows * tokens), self.end - 1)
 
     def stretches(self) -> Iterator[np.ndarray]:
         """Yield the positions of each call, and say how far it is."""
-        for start in range(0, self.end, 3 * self.length):
+        for start in range(0, self.end, ROWS // 2 * self.length):
             self.called = self.called_from(start)
             yield self.called
             waited = time.monotonic() - self.begun
@@ -79,16 +82,20 @@ class Sweep(Evidence):
         rows, tokens = positions.shape
         x = np.repeat(self.vectors, rows * tokens, axis=0)
         made = self.rotation(
-            x.reshape(3 * rows, tokens, -1), np.tile(positions, (3, 1))
+            x.reshape(2 * rows, tokens, -1), np.tile(positions, (2, 1))
         )
         made = in_order(made.reshape(x.shape), self.pairs.order)
-        first, second, third = np.split(made, 3)
-        hands = np.empty((len(third), len(self.pairs.columns), 2), complex)
-        hands[..., 0].real = first[:, self.one]
-        hands[..., 0].imag = -second[:, self.one]
-        hands[..., 1].real = second[:, self.other]
-        hands[..., 1].imag = first[:, self.other]
-        return hands, third
+        first, random = np.split(made, 2)
+        one, other = self.one, self.other
+        given, its = self.vectors[1, one], self.vectors[1, other]
+        hands = np.empty((len(first), len(self.pairs.columns), 2), complex)
+        hands[..., 0].real = first[:, one]
+        hands[..., 1].imag = first[:, other]
+        with np.errstate(invalid="ignore"):  # infinity, from the function
+            hands[..., 0].imag = (given * first[:, one] - random[:, one]) / its
+            random[:, other] -= given * first[:, other]
+            hands[..., 1].real = random[:, other] / its
+        return hands, random
 
     def hands(self, positions: np.ndarray) -> np.ndarray:
         """Return the hands at some positions, NaN if it fails there."""
@@ -103,21 +110,16 @@ class Sweep(Evidence):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return which hands fit, which positions do, and errors of hands.
 
-        Random numbers have to be turned as the hands say; columns that do not
-        turn have to stay as they are.
+        Columns that do not turn have to stay as they are.
         """
-        hands, made = self.answers(positions.reshape(3, -1))
+        hands, made = self.answers(positions.reshape(ROWS // 2, -1))
         fits, off = hypothesis.compare(positions, hands)
-        vector, rest = self.vectors[2], self.rest
-        given = vector[self.one] + 1j * vector[self.other]
-        due = np.empty(made.shape)
-        with np.errstate(invalid="ignore"):  # infinity, from the function
-            due[:, self.one] = (hands[..., 0] * given).real
-            due[:, self.other] = (hands[..., 1] * given).imag
-            factors = hypothesis.factors(positions)
-            due[:, rest] = np.outer(factors, self.kept * vector[rest])
-            right = np.abs(made - due) <= hypothesis.slack
-        right |= ~np.isfinite(due) & ~np.isfinite(made)
+        factors = hypothesis.factors(positions)
+        with np.errstate(invalid="ignore"):
+            due = np.outer(factors, self.kept)
+            rest = made[:, self.rest]
+            right = np.abs(rest - due) <= hypothesis.slack
+        right |= ~np.isfinite(due) & ~np.isfinite(rest)
         return fits, fits.all(axis=(1, 2)) & right.all(axis=1), off
 
     def look(self, hypothesis: Hypothesis) -> Look:
@@ -130,25 +132,13 @@ class Sweep(Evidence):
 
     def end_before_failure(self, trouble: NoAnswerError) -> None:
         """Name the first position that fails, and look no farther."""
-
-        def fails(first: int, last: int) -> bool:
-            p = np.arange(first, last + 1)
-            x = np.tile(self.vectors[2], (1, len(p), 1))
-            return self.rotation.trouble(x, [p]) is not None
-
         start, last = self.called[[0, -1]].tolist()
-        first = first_where(lambda end: fails(start, end), start - 1, last)
-        words = f"Position {first} is the first to fail"
-        if not fails(start, first):
-            first = start
-            self.length = len(self.first)
-            words = f"Positions {first} to {last} fail in a batch"
-        elif not fails(first, first):
-            words += ", in a call with others"
-        self.end = first or len(self.first)
-        alone = self.rotation.trouble(self.vectors[2:, np.newaxis], [[first]])
-        words += f": {alone or trouble}."
-        self.findings.append(Finding("far positions", words, first))
+        found = self.rotation.first_to_fail(start, last, trouble)
+        end = max(found.position, len(self.first))
+        if end >= self.end:
+            raise trouble
+        self.end = end
+        self.findings.append(found)
 
     def alone(self, model: Hypothesis) -> list[Finding]:
         """Look at some positions in calls of one token, as in decoding."""
@@ -163,8 +153,7 @@ class Sweep(Evidence):
         for place in places.tolist():
             if is_wrong(place):
                 first = first_where(is_wrong, right, place)
-                vector = self.vectors[2:, np.newaxis]
-                trouble = self.rotation.trouble(vector, [[first]])
+                trouble = self.rotation.trouble(np.array([first]))
                 how = f"fails ({trouble})" if trouble else "is turned wrongly"
                 words = (
                     f"Position {first} {how} in a call of one token, as in"
@@ -175,21 +164,36 @@ class Sweep(Evidence):
         return []
 
     def by_the_call(self, model: Hypothesis, look: Look) -> list[Finding]:
-        """Look whether the first position that is wrong is right alone."""
+        """Look whether the first position that is wrong is right alone.
+
+        If none is wrong, look at some alone.
+        """
+        if not look.wrong.any():
+            return self.alone(model)
         place = int(look.wrong.argmax())
-        twice = np.array([place, place])
-        fits, _ = model.compare(twice, self.hands(twice))
-        if not fits.all():
+
+        def is_wrong_beside(other: int) -> bool:
+            places = np.array([place, other, place])
+            fits, _ = model.compare(places, self.hands(places))
+            return not fits[[0, 2]].all()
+
+        if is_wrong_beside(place):
             return []
-        called = self.called_from(place - place % (3 * self.length))
-        found = self.rotation.beside_larger(place, called[-1], model.slack)
-        if found:
-            return found
+        called = self.called_from(place - place % (ROWS // 2 * self.length))
+        largest = int(called[-1])
+        if not is_wrong_beside(largest):
+            words = (
+                f"Position {place} is turned rightly alone, and wrongly in a"
+                f" call of {2 * len(called) // ROWS} tokens."
+            )
+            return [Finding("positions", words, place)]
+        first = first_where(is_wrong_beside, place, largest)
         words = (
-            f"Position {place} is turned rightly alone, and wrongly in a call"
-            f" of {len(called) // 3} tokens."
+            f"Position {place} is turned one way alone, and another way beside"
+            f" position {first} or more: the largest position of a call"
+            " changes how the others are turned."
         )
-        return [Finding("positions", words, place)]
+        return [Finding("batch maximum", words, place)]
 
 
 def sliced(columns: np.ndarray) -> slice | np.ndarray:
