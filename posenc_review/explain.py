@@ -92,7 +92,7 @@ def explain(
 ) -> tuple[Hypothesis, Look]:
     """Return the first change that explains all that is seen, or two.
 
-    Where no one change explains all, the best that explains the first wrong
+    Where no one change explains all, the first that explains the first wrong
     positions is kept, and a second is tried from the first that it leaves.
 
     Returns:
@@ -113,11 +113,14 @@ def explain(
                 return each, left
         enough = int(min(run[1], run[0] + 15))
         early = positions <= enough
-        likely = by_share(every, positions[early], hands[early])
-        better = beginning(likely, enough, look, evidence)
-        if better is None:
+        for each in by_share(every, positions[early], hands[early]):
+            left = evidence.look(each)
+            mended = left.wrong.sum() < look.wrong.sum()
+            if mended and not left.wrong[: enough + 1].any():
+                model, look = each, left
+                break
+        else:
             break
-        model, look = better
     return model, look
 
 
@@ -144,22 +147,3 @@ def share(
     if unrounded.all() or min(fits[~unrounded].mean(), fits.mean()) < MOST:
         return 0.0
     return float(fits.mean())
-
-
-def beginning(
-    likely: list[Hypothesis], enough: int, look: Look, evidence: Evidence
-) -> tuple[Hypothesis, Look] | None:
-    """Return the hypothesis that explains the first wrong positions best.
-
-    It must explain all up to `enough`, and mend more than ten positions for
-    each that it breaks.
-    """
-    best, most = None, 0
-    for each in likely:
-        left = evidence.look(each)
-        now = left.wrong[: len(look.wrong)]
-        before = look.wrong[: len(now)]
-        gain = np.sum(before & ~now) - 10 * np.sum(now & ~before)
-        if not now[: enough + 1].any() and gain > most:
-            best, most = (each, left), gain
-    return best

@@ -8,11 +8,11 @@ import numpy as np
 
 from .asking import FIRST, Known, NoAnswerError, Rotation
 from .config import read_config
-from .explain import Evidence, Look, explain
+from .explain import Look, explain
 from .frequencies import STILL, USUAL_BASES, Plan, plan_of
 from .held import Asked, plans_of
 from .hypothesis import NEAR, Hypothesis, Measured, measure
-from .pairs import LAYOUTS, Pairs, hands_of, in_order, pairs_of
+from .pairs import LAYOUTS, Pairs, hands_of, pairs_of
 from .report import Finding, Review, numbered, plain
 from .rounding import STEP, format_of
 from .seen import HiddenError, Seen
@@ -105,7 +105,8 @@ def look_at(rotation: Rotation, asked: Asked) -> Seen:
         with suppress(HiddenError):
             was = find_pairs(seen)
             due = find_frequencies(seen, was)
-            every_position(seen, due)
+            if not seen.misread:
+                every_position(seen, due)
             seen.findings += asked.findings(
                 seen.pairs, seen.plan, seen.clockwise
             )
@@ -160,7 +161,8 @@ def find_pairs(seen: Seen) -> Measured:
     if not fine[0]:  # position 0 is looked at with the others
         matrices[0] = np.eye(seen.rotation.width)
     seen.pairs, wrong = pairs_of(matrices)
-    seen.findings += wrong
+    if not seen.misread:
+        seen.findings += wrong
     if not len(seen.pairs.columns):
         raise HiddenError
     hands = hands_of(matrices, seen.pairs)
@@ -285,10 +287,7 @@ def is_usual(plan: Plan) -> bool:
 
 
 def every_position(seen: Seen, due: np.ndarray) -> None:
-    """Look at every position, and explain those that are wrong.
-
-    Where positions are misread, only the first can be looked at.
-    """
+    """Look at every position, and explain those that are wrong."""
     asked, rotation, plan = seen.asked, seen.rotation, seen.plan
     loose = seen.precision > 1e-4 and not is_usual(plan)
     model = Hypothesis(
@@ -297,26 +296,21 @@ def every_position(seen: Seen, due: np.ndarray) -> None:
         length=asked.length,
         doubt=seen.precision if loose else 0.0,
     )
-    hands = hands_of(seen.matrices, seen.pairs)
-    evidence, changed = Evidence(hands), []
-    if not seen.misread:
-        kept = np.diagonal(in_order(seen.matrices[1:2], seen.pairs.order)[0])
-        evidence = Sweep(rotation, seen.pairs, hands, kept, asked.max_len)
-    look = evidence.look(model)
-    if not seen.misread:
-        changed = evidence.by_the_call(model, look)
-        changed = rotation.asked_again(seen.answer, AFTER) or changed
-        seen.alone = evidence.asked_alone
+    sweep = Sweep(rotation, seen.pairs, seen.matrices, asked.max_len)
+    look = sweep.look(model)
+    changed = sweep.by_the_call(model, look)
+    changed = rotation.asked_again(seen.answer, AFTER) or changed
+    seen.alone = sweep.asked_alone
     if not changed:
-        model, look = explain(model, look, evidence)
+        model, look = explain(model, look, sweep)
     uneven = look.wrong[:NEAR].any()  # what pairs turn by is unsure, then
     for each in plan.findings:
         if each.name != "pair" or not uneven:
             seen.findings.append(each)
     seen.findings += [*model.findings, *changed]
     if look.wrong.any() and not changed:
-        seen.findings.append(unexplained(evidence, model, look))
-    seen.findings += evidence.findings
+        seen.findings.append(unexplained(sweep, model, look))
+    seen.findings += sweep.findings
     if not any(each.name == "lengths" for each in model.findings):
         seen.length = asked.length
     seen.clockwise = bool(np.sign(model.frequencies).sum() < 0)
@@ -325,13 +319,13 @@ def every_position(seen: Seen, due: np.ndarray) -> None:
         seen.error = np.where(np.isfinite(look.error), look.error, 0)
 
 
-def unexplained(evidence: Evidence, model: Hypothesis, look: Look) -> Finding:
+def unexplained(sweep: Sweep, model: Hypothesis, look: Look) -> Finding:
     """Say what is seen at the first position that nothing explains."""
     wrong = np.flatnonzero(look.wrong)
     first = int(wrong[0])
-    hands = evidence.hands(wrong[:1])[0]
+    hands = sweep.hands(wrong[:1])[0]
     due = np.broadcast_to(model.hands(wrong[:1])[0], hands.shape)
-    off = np.nan_to_num(np.abs(hands - due), nan=0)
+    off = np.nan_to_num(np.abs(hands - due), nan=0, posinf=0)
     pair, hand = map(int, np.unravel_index(off.round(6).argmax(), off.shape))
     name, words = "far positions", "is the first that is turned wrongly"
     if off.any():

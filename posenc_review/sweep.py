@@ -9,7 +9,7 @@ import numpy as np
 from .asking import LONG, NoAnswerError, Rotation
 from .explain import Evidence, Look
 from .hypothesis import Hypothesis
-from .pairs import Pairs, in_order
+from .pairs import Pairs, hands_of, in_order
 from .report import Finding, first_where
 
 NUMBERS = 2**21  # of a call, at most: 17 MB
@@ -31,15 +31,11 @@ class Sweep(Evidence):
         self,
         rotation: Rotation,
         pairs: Pairs,
-        first: np.ndarray,
-        kept: np.ndarray,
+        matrices: np.ndarray,
         end: int,
     ):
-        """Take the function, its pairs, its first hands, and how far to look.
-
-        `kept` is what columns keep of themselves, should they not turn.
-        """
-        super().__init__(first)
+        """Take the function, its pairs and matrices, and how far to look."""
+        super().__init__(hands_of(matrices, pairs))
         self.rotation, self.pairs, self.end = rotation, pairs, end
         self.length = min(NUMBERS // (ROWS * rotation.width), LONG)
         self.asked_alone = 0  # how many positions
@@ -52,7 +48,8 @@ class Sweep(Evidence):
         self.vectors[1] = random.uniform(0.1, 0.3, rotation.width)
         self.vectors[1, self.other] = 1  # so that errors stay as they are
         self.vectors[1] *= random.choice([-1, 1], rotation.width)
-        self.kept = self.vectors[1, self.rest] * kept[self.rest]
+        keeps = np.diagonal(in_order(matrices[1:2], pairs.order)[0])
+        self.kept = self.vectors[1, self.rest] * keeps[self.rest]
 
     def called_from(self, start: int) -> np.ndarray:
         """Return the positions of a call, those of all rows in one."""

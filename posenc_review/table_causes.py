@@ -78,16 +78,15 @@ def explanations(
 ) -> Iterator[list[Finding]]:
     """Yield what may explain a table, the simplest first; most are empty."""
     right = formula.rows(np.arange(SHORT))
-    first = table[:SHORT] if alike(short, right) else short
-    if alike(first, right):  # what is wrong comes later
+    if alike(short, right):  # what is wrong comes later
         yield turning(table, formula, tolerance)
         return
-    yield named(first, changed_entries(first, right, formula))
+    yield named(short, changed_entries(short, right, formula))
     every = every_formula(formula.d_model, formula.base, formula.start)
     for other in [formula, *every]:  # the order may be another convention's
         if other.spacing == formula.spacing:
             yield turning(table, other, tolerance)
-    yield named(first, moved_columns(first, right, formula))
+    yield named(short, moved_columns(short, right, formula))
 
 
 def named(
@@ -182,8 +181,6 @@ def turning(
     rows = Evidence(formula.hands(table)[:, :, None], "row")
     was = measure(rows.first)
     if not was.frequencies.any() or not was.even.all():
-        return []
-    if np.isnan(was.start) or not alike(was.length, 1):
         return []
     step = STEP.get(format_of(table[:MANY]), 0)
     slack = tolerance + 2e-6 + step

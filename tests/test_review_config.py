@@ -44,7 +44,7 @@ SOME = rates(64, 1e6)[:8]
 BOTH = new(**THETA) | old(type="linear", factor=4)
 ASKED = [  # a config, width, base, scaling, factor, frequencies
     (HEAD, (64, 1e4, "default", 1, rates(64))),
-    (HEAD | THETA, (64, 5e5, "default", 1, rates(64, 5e5))),
+    (new(factor=4, **THETA), (64, 5e5, "default", 1, rates(64, 5e5))),
     (new(**THETA), (64, 5e5, "default", 1, rates(64, 5e5))),
     (old(type="linear", factor=4), (64, 1e4, "linear", 4, rates(64) / 4)),
     (new(rope_type="linear", factor=4), (64, 1e4, "linear", 4, rates(64) / 4)),

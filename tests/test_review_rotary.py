@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from test_review_config import FROM_4096, LLAMA3
 
-from posenc_review import review_rotary
+from posenc_review import review, review_rotary
 
 WIDTH, PAIRS = 32, 16
 COLUMN, PAIR = np.arange(WIDTH), np.arange(PAIRS)
@@ -256,6 +256,9 @@ WRONG = {
         "far positions: 341; in a call with others; KeyError": lambda p: (
             unless(p.max() >= 600 or (p.max() > 340 and p.size > 4), p)
         ),
+        "far positions: 0 to 749; batch; KeyError": lambda p: (
+            unless(len(p) > 1 and p.max() > 300, p)
+        ),
         "batch: two rows; KeyError": lambda p: unless(len(p) > 1, p),
         "input: positions": lambda p: np.add(p, 1, out=p) - 1,
         "positions: ignored": lambda p: np.arange(p.shape[1]),
@@ -490,9 +493,10 @@ HELD = [  # what is said, a function, what it is held to
 @pytest.mark.parametrize(("expected", "rotate", "options"), HELD)
 def test_a_function_is_held_to_what_is_asked(expected, rotate, options):
     name, words = expected.split(": ", 1)
-    found = looked(rotate, **options).findings
-    assert set(found) <= {name, "layout"}
-    assert_says(found[name], words)
+    found = looked(rotate, **options)
+    assert set(found.findings) <= {name, "layout"}
+    assert_says(found.findings[name], words)
+    assert "lengths" not in found.convention
 
 
 def test_a_config_that_is_not_read_at_all_is_two_findings():
@@ -552,3 +556,5 @@ def test_nothing_is_said_of_what_was_not_seen():
 def test_what_is_no_function_is_named():
     with pytest.raises(TypeError, match="rotate=3: give a function"):
         review_rotary(3)
+    with pytest.raises(TypeError, match="encoder='x': give a function"):
+        review("x")
