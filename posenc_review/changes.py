@@ -74,21 +74,19 @@ def changes(
     at the first, and `first_hands` those at positions 0, 1, 2 and so on.
     """
     first, last = run
-    was, early = measure(first_hands), first <= 2
+    was = measure(first_hands)
     where = f"From {unit} {first} on"
     if last == first:
         where = f"At {unit} {first}"
     elif np.isfinite(last):
         where = f"At {unit}s {first} to {last}"
-    if early:
-        yield from other_start(model, was, unit)
-        yield from other_forms(model, first_hands)
-        yield from other_lengths(model, was)
+    yield from other_start(model, was, unit)
+    yield from other_forms(model, first_hands)
+    yield from other_lengths(model, was)
     if first and last - first >= FEW:  # rounding, too, moves a few
         yield from other_readings(model, first, last, where)
     yield from spoiled(model, first, last, hands, where)
-    if early:
-        yield other_phase(model, was)
+    yield other_phase(model, was)
     for stages in STAGES:
         for name in ("bfloat16", "float16", "TensorFloat-32"):
             words = (
