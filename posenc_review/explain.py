@@ -12,6 +12,7 @@ import numpy as np
 from .changes import changes
 from .hypothesis import NEAR, Hypothesis
 from .report import Finding
+from .rounding import STEP
 
 MANY = 4096  # positions that are compared in one go
 MOST = 0.9  # of the hands must be where a rounding puts them: ties differ
@@ -69,7 +70,10 @@ class Evidence:
             error[positions] = off.max(axis=(1, 2))
             shares.append(fits.mean())
         if hypothesis.stages and np.mean(shares) > MOST:
-            wrong[:] = False
+            # What is rounded otherwise, as ties are, has to be near at least.
+            near = 2 * STEP[hypothesis.format]
+            unrounded = hypothesis._replace(stages="", doubt=near)
+            wrong &= self.look(unrounded).wrong
         return Look(wrong, error)
 
     def sample(self, look: Look) -> np.ndarray:

@@ -64,10 +64,8 @@ class Sweep(Evidence):
             yield self.called
             waited = time.monotonic() - self.begun
             if waited > WAIT and sys.stderr.isatty():
-                done = self.called[-1] + 1
-                said = f"\rposition {done} of {self.end} "
-                end = "\n" if done == self.end else ""
-                print(said, end=end, file=sys.stderr, flush=True)
+                said = f"position {self.called[-1] + 1} of {self.end}"
+                print(said, end="\r", file=sys.stderr, flush=True)
 
     def answers(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Ask for positions in rows, `[rows, tokens]`, with each vector.

@@ -256,8 +256,8 @@ WRONG = {
         "far positions: 341; in a call with others; KeyError": lambda p: (
             unless(p.max() >= 600 or (p.max() > 340 and p.size > 4), p)
         ),
-        "far positions: 0 to 749; batch; KeyError": lambda p: (
-            unless(len(p) > 1 and p.max() > 300, p)
+        "far positions: 0 to 749; batch; KeyError": lambda p: unless(
+            len(p) > 1 and p.max() > 300, p
         ),
         "batch: two rows; KeyError": lambda p: unless(len(p) > 1, p),
         "input: positions": lambda p: np.add(p, 1, out=p) - 1,
@@ -330,7 +330,7 @@ WRONG = {
         "precision: Angles; bfloat16": bfloat16,
         "far positions: 7; wrongly": lambda a: a % 6.28,
     },
-    "length": {"lengths: 5.6569": 32**0.5, "lengths: 3": 3},
+    "length": {"lengths: 5.6569": 32**0.5, "lengths: change by 3.": 3},
     "layout": {  # first and second columns of pairs
         "layout: Columns 0 and 31; no usual": (PAIR, 31 - PAIR),
         "layout: Columns 0 and 8; no usual": (BLOCKS, BLOCKS + 8),
@@ -497,6 +497,29 @@ def test_a_function_is_held_to_what_is_asked(expected, rotate, options):
     assert set(found.findings) <= {name, "layout"}
     assert_says(found.findings[name], words)
     assert "lengths" not in found.convention
+
+
+TWO = {  # changes at once, both of which are named
+    "position 300 on; one late; Frequencies; bfloat16": rope(
+        read=lambda p: p + (p >= 300), frequencies=bfloat16
+    ),
+    "position 300 on; clipped; a minus": rope(
+        read=lambda p: np.minimum(p, 299), matrix=lambda c, s: (c, s, s, c)
+    ),
+    "counted from 1; Positions; bfloat16": rope(
+        read=lambda p: bfloat16(p + 1)
+    ),
+    "position 300; zero; Positions; bfloat16": rope(
+        read=bfloat16, after=lambda m, x, p: m * (p != 300)
+    ),
+}
+
+
+@pytest.mark.parametrize(("words", "rotate"), TWO.items())
+def test_of_two_changes_both_are_named(words, rotate):
+    found = looked(rotate, max_len=750)
+    assert len(found.details) == 2
+    assert_says(str(found), words)
 
 
 def test_a_config_that_is_not_read_at_all_is_two_findings():
