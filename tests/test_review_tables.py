@@ -149,7 +149,6 @@ WRONG = [  # which findings, if not "every row"; what is said; an encoder
     ("base 13460; d - 1 for d", table(1e4 ** (32 / 31))),
     ("base 54.598; log10", table(math.e**4)),
     ("position 1; one position late", table(read=lambda n: n + 1)),
-    ("3 positions early", table(read=lambda n: n - 3)),
     ("position 2; padding?", fairseq),
     ("position 2; late", lambda n, d: fairseq(n, d)[:, WOVEN]),
     ("position 70; backwards", table(read=lambda n: 70 - n)),
@@ -158,7 +157,6 @@ WRONG = [  # which findings, if not "every row"; what is said; an encoder
     ("Pairs 1 and 2", table(order=np.r_[:2, 4, 5, 2, 3, 6:32])),
     ("12, and more; another order", table(order=SHIFTED)),
     ("column 5 has those of 3", table(order=np.r_[:5, 3, 6:32])),
-    ("frequencies; backwards", table(order=K[::-1])),
     ("frequencies; backwards", table(frequencies=lambda w: w[::-1])),
     ("Positions; divided by 4", table(frequencies=lambda w: w / 4)),
     ("degrees", table(frequencies=np.rad2deg)),
@@ -227,19 +225,6 @@ def test_what_is_wrong_is_said(expected, encoder):
         row = int(np.argmax(off.max(axis=1) > 1e-6))
         last = seen.details[-1]
         assert (last.position, last.column) == (row, off[row].argmax())
-
-
-@pytest.mark.parametrize(("one", "other"), [(0, 1), (1, 2), (1, 3), (2, 3)])
-def test_few_pairs_in_another_order(one, other):
-    """Of four pairs, two exchanged leave no series to see, whatever base."""
-    pairs = np.arange(8).reshape(4, 2)
-    pairs[[one, other]] = pairs[[other, one]]
-    for base, words in (
-        (1e4, f"Pairs {one} and {other}; exchanged"),
-        (3e3, ""),
-    ):
-        seen = review(table(base, order=pairs.ravel()), 8, max_len=128)
-        assert_says(seen.findings["every row"], words)
 
 
 @pytest.mark.parametrize(
@@ -338,15 +323,12 @@ def test_errors_are_judged_by_the_tolerance():
 NO_TABLE = [  # what is said, how many rows there are, the encoder
     ("4 rows; ZeroDivisionError", 0, lambda n, d: 1 / 0),
     ("shape; (0, 8)", 0, lambda n, d: right(n, d)[: n % 64]),
-    ("shape; (8, 4)", 0, table(after=np.transpose)),
     ("shape; (5, 8)", 0, lambda n, d: right(n + 1, d)),
-    ("text", 0, lambda n, d: "a table"),
     ("text", 0, table(after=lambda made: made.astype(str))),
     ("returns None", 0, lambda n, d: None),
     ("no numbers; object", 0, lambda n, d: object()),
     ("complex", 0, table(after=lambda made: made * 1j)),
     ("TypeError", 0, lambda n: right(n, 8)),
-    ("SystemExit", 0, lambda n, d: exit(0)),
     ("NaN or infinity in row 600", 600, rows(600, 900, math.nan)),
     ("Up to 100 rows", 100, lambda n, d: right(100, d)[:n]),
     ("Asked for 40000 rows", 35_000, lambda n, d: right(35_000, d)[:n]),
@@ -365,10 +347,8 @@ def test_an_encoder_that_gives_no_table_is_a_finding(words, count, encoder):
 
 SENSELESS = [
     ({"d_model": 0}, "d_model=0: give 1 to 1048576"),
-    ({"d_model": 8.0}, "d_model=8.0: give an integer"),
     ({"d_model": True}, "d_model=True: give an integer"),
     ({"max_len": 63}, "max_len=63: give 64 to"),
-    ({"tolerance": True}, "tolerance=True: give a number of 0 or more"),
     ({"tolerance": math.nan}, "tolerance=nan: give a number of 0 or more"),
     ({"base": "2"}, "base='2': give a number above 1"),
     ({"base": 10**400}, "base=1"),
