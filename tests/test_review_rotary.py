@@ -564,6 +564,14 @@ def test_what_is_worth_knowing_is_noted(words, rotate, options):
     assert_says(note, words)
 
 
+def test_whoever_waits_sees_how_far_it_is(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    for wait, said in ((2, ""), (-1, "position 300 of 300\r")):
+        monkeypatch.setattr("posenc_review.sweep.WAIT", wait)
+        looked(rope())
+        assert capsys.readouterr().err == said
+
+
 def test_nothing_is_said_of_what_was_not_seen():
     seen = looked(lambda x: x)
     assert seen.fields["positions"] == seen.fields["longest_call"] == 0

@@ -69,7 +69,7 @@ right, in_float32 = table(), table(dtype=np.float32)
 
 
 @pytest.mark.parametrize("words", CONVENTIONS)
-@pytest.mark.parametrize("d_model", [7, 8])
+@pytest.mark.parametrize("d_model", [4, 7, 8])
 def test_each_convention_is_told_and_is_no_bug(words, d_model):
     encoder = spelled_out(words)
     seen = review(encoder, d_model, max_len=128)
@@ -101,6 +101,9 @@ def test_convention_of_reads_a_batch_axis_and_says_what_it_cannot_tell():
     assert convention_of(spoiled) == "unknown"
     assert convention_of(spoiled, 0.01) == PAPER
     assert convention_of(table[:1]) == f"{PAPER} or tensor2tensor, interleaved"
+    for no_matrix in (table[0], np.zeros((0, 16))):
+        with pytest.raises(ValueError, match="give a matrix"):
+            convention_of(no_matrix)
 
 
 def tensor(array):
