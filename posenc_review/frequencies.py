@@ -227,12 +227,11 @@ def slowed(plan: Plan, measured: np.ndarray, near: float) -> Iterator[Plan]:
         turn = plain(1 / factor)
         words = f"Pair 0 turns by {turn} per position, not by 1."
         finding = Finding("frequencies", words, pair=0)
-        if abs(factor - 1) > spread:
-            yield plan._replace(
-                frequencies=plan.frequencies / factor,
-                divided_by=factor,
-                findings=(finding,) if factor < 1 else (),
-            )
+        yield plan._replace(
+            frequencies=plan.frequencies / factor,
+            divided_by=factor,
+            findings=(finding,) if factor < 1 else (),
+        )
 
 
 def by_parts(

@@ -321,7 +321,9 @@ WRONG = {
             lambda w: bfloat16(np.linspace(1, 1e-4, len(w)))
         ),
         "precision: Frequencies; float16": float16,
-        "precision: pair 11": lambda w: w * (1 + 0.003 * np.sin(PAIR**2)),
+        "precision: 0.3 % in pair 11": lambda w: (
+            w * (1 + 0.003 * np.sin(PAIR**2))
+        ),
     },
     "angles": {
         "position 0: pair 15": lambda a: a + np.linspace(0, 1, PAIRS) ** 2,
@@ -582,7 +584,9 @@ def test_nothing_is_said_of_what_was_not_seen():
     assert not looked(AS_LLAMA, **LLAMA, layout="half").notes
 
 
-def test_what_is_no_function_is_named():
+def test_what_makes_no_sense_is_named():
+    with pytest.raises(ValueError, match="width=2048: give 2 to 1024"):
+        review_rotary(rope(), **asks(head_dim=2048))
     with pytest.raises(TypeError, match="rotate=3: give a function"):
         review_rotary(3)
     with pytest.raises(TypeError, match="encoder='x': give a function"):
