@@ -10,11 +10,10 @@ from .report import Finding, first_where
 from .settings import describe_error, numbers
 
 LONG = 4096  # tokens of the longest call
-ROWS = 9  # of the largest batch
+BATCH = 9  # rows
 
 FIRST = np.arange(4)[None]
 CALLS: dict[str, np.ndarray] = {  # positions, `[batch, seq_len]`
-    "of one row from 0 on": FIRST,
     "of one row that begins at 20": np.arange(20, 25)[None],
     "of as many tokens as the one before": np.arange(8, 13)[None],
     "of one token": np.array([[7]]),
@@ -23,7 +22,7 @@ CALLS: dict[str, np.ndarray] = {  # positions, `[batch, seq_len]`
         2 * np.arange(15).reshape(3, 5)
     ),
     "of two texts packed in one row": np.arange(7)[None] % 4,
-    f"of {ROWS} rows": np.arange(8) + np.arange(ROWS)[:, None],
+    f"of {BATCH} rows": np.arange(8) + np.arange(BATCH)[:, None],
     f"of {LONG} tokens": np.arange(LONG)[None] % 32,
 }
 # What positions `p` may be taken for, after a call with positions `before`,
@@ -46,8 +45,14 @@ MISREADINGS: dict[str, dict[str, Callable]] = {
         "All rows get the positions of the last": lambda p, before: p[-1:],
         "Only the very first position of the batch is read, and counted on"
         " from in all rows": lambda p, before: p[0, 0] + np.arange(p.shape[1]),
-        "The largest position so far is taken for each token": (
-            lambda p, before: np.maximum.accumulate(p, axis=1)
+        "One token alone is taken for the next: one late": (
+            lambda p, before: p + (p.shape[1] == 1)
+        ),
+        "One token alone is taken for the one before: one early": (
+            lambda p, before: p - (p.shape[1] == 1)
+        ),
+        "Positions are clipped to the length of the call": (
+            lambda p, before: np.minimum(p, p.shape[1] - 1)
         ),
     },
     "state": {
@@ -194,7 +199,7 @@ class Known(NamedTuple):
                 far = int(p.max())
                 said = f"A call {words} fails, with positions up to {far}"
                 hint = " Is its table as long as the call?"
-                too_far = len(p) == 1 and far >= p.shape[1]
+                too_far = far >= p.shape[1] and "Index" in str(trouble)
                 said += f": {trouble}.{hint * too_far}"
                 findings.append(Finding(about(p), said, far))
                 break

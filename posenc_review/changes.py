@@ -74,20 +74,20 @@ def changes(
     at the first, and `first_hands` those at positions 0, 1, 2 and so on.
     """
     first, last = run
-    was = measure(first_hands)
+    measured = measure(first_hands)
     where = f"From {unit} {first} on"
     if last == first:
         where = f"At {unit} {first}"
     elif np.isfinite(last):
         where = f"At {unit}s {first} to {last}"
-    yield from other_start(model, was, unit)
+    yield from other_start(model, measured, unit)
     yield from other_forms(model, first_hands)
-    yield from other_lengths(model, was)
+    yield from other_lengths(model, measured)
     if first and last - first >= FEW:  # rounding, too, moves a few
         yield from other_readings(model, first, last, where)
     yield from spoiled(model, first, last, hands, where)
-    yield other_phase(model, was)
-    for stages in STAGES:
+    yield other_phase(model, measured, unit)
+    for stages in STAGES if not model.doubt else ():
         for name in ("bfloat16", "float16", "TensorFloat-32"):
             words = (
                 f"{stages.capitalize()} are rounded to {name}: {unit} {first}"
@@ -95,16 +95,18 @@ def changes(
             )
             finding = Finding("precision", words, first)
             yield model.but(finding, format=name, stages=stages)
-    if np.all(was.frequencies * model.frequencies >= 0):
-        yield as_measured(model, was)
+    if np.all(measured.frequencies * model.frequencies >= 0):
+        yield as_measured(model, measured)
 
 
 def other_start(
-    model: Hypothesis, was: Measured, unit: str
+    model: Hypothesis, measured: Measured, unit: str
 ) -> Iterator[Hypothesis]:
     """Yield the hypothesis that counting begins elsewhere, or is backwards."""
-    sign = np.sign(np.median(np.sign(was.frequencies * model.frequencies)))
-    start = sign * was.start
+    sign = np.sign(
+        np.median(np.sign(measured.frequencies * model.frequencies))
+    )
+    start = sign * measured.start
     late = start - model.read(np.zeros(1))[0]
     if not late or not np.isfinite(late):
         return
@@ -145,13 +147,15 @@ def other_forms(model: Hypothesis, first: np.ndarray) -> Iterator[Hypothesis]:
                 yield turned.but(finding, form=formed)
 
 
-def other_lengths(model: Hypothesis, was: Measured) -> Iterator[Hypothesis]:
+def other_lengths(
+    model: Hypothesis, measured: Measured
+) -> Iterator[Hypothesis]:
     """Yield the hypothesis that lengths change by a factor."""
     due = model.length
-    off = np.abs(was.length - due) > model.slack
+    off = np.abs(measured.length - due) > model.slack
     if not off.any():
         return
-    factor, pair = float(np.median(was.length[off])), None
+    factor, pair = float(np.median(measured.length[off])), None
     said = f"Lengths change by {plain(factor, 5)}"
     if abs(factor - 1) <= model.slack:
         said = "Lengths do not change"
@@ -162,7 +166,7 @@ def other_lengths(model: Hypothesis, was: Measured) -> Iterator[Hypothesis]:
     if np.any(due != 1):
         asked = float(np.median(due))
         said += f", where the config asks for {plain(asked, 5)}"
-    length = np.where(off, was.length, due)
+    length = np.where(off, measured.length, due)
     yield model.but(Finding("lengths", f"{said}.", pair=pair), length=length)
 
 
@@ -198,22 +202,26 @@ def spoiled(
         yield model.but(finding, spoiled=(first, last, number))
 
 
-def other_phase(model: Hypothesis, was: Measured) -> Hypothesis:
+def other_phase(
+    model: Hypothesis, measured: Measured, unit: str
+) -> Hypothesis:
     """Return the hypothesis that pairs begin at other angles."""
-    most = np.abs(was.phase).max(axis=1)
+    most = np.abs(measured.phase).max(axis=1)
     pair = int(most.argmax())
     by = plain(most[pair], 4)
-    words = f"Position 0 turns pair {pair} by {by} radians."
+    words = f"{unit.capitalize()} 0 turns pair {pair} by {by} radians."
     finding = Finding("position 0", words, 0, pair)
-    return model.but(finding, phase=was.phase)
+    return model.but(finding, phase=measured.phase)
 
 
-def as_measured(model: Hypothesis, was: Measured) -> Hypothesis:
+def as_measured(model: Hypothesis, measured: Measured) -> Hypothesis:
     """Return the hypothesis that frequencies are as they were measured."""
     due = np.where(model.frequencies, model.frequencies, 1)
-    off = np.where(np.abs(due) < np.pi, np.abs(was.frequencies / due - 1), 0)
+    off = np.where(
+        np.abs(due) < np.pi, np.abs(measured.frequencies / due - 1), 0
+    )
     pair = int(off.max(axis=1).argmax())
-    one, other = np.abs(was.frequencies[pair, [0, -1]])
+    one, other = np.abs(measured.frequencies[pair, [0, -1]])
     name = "precision"
     words = (
         "Frequencies miss those of the base, by up to"
@@ -226,4 +234,4 @@ def as_measured(model: Hypothesis, was: Measured) -> Hypothesis:
             f" {plain(one, 4)} and {plain(other, 4)}."
         )
     finding = Finding(name, words, pair=pair)
-    return model.but(finding, frequencies=was.frequencies)
+    return model.but(finding, frequencies=measured.frequencies)

@@ -14,7 +14,7 @@ import numpy as np
 
 from .frequencies import BASE, geometric
 from .report import plain
-from .settings import number, shown
+from .settings import LARGE, number, shown
 
 OLD_LEN = "original_max_position_embeddings"
 # What is read of a config, and of a set of rotary settings in it.
@@ -100,7 +100,7 @@ def read_config(
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
         return of_config(read, layers, width)
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"{config}: no JSON: {error}") from None
     except ValueError as error:
         raise ValueError(f"{config}: {error}") from None
@@ -188,7 +188,7 @@ def positive(
             raise ValueError(f"{name!r} of the scaling is missing")
         return default
     read = number(value)
-    if not 0 < read < math.inf:
+    if not 1 / LARGE < read < LARGE:
         raise ValueError(f"{name}={shown(value)}: give a number above 0")
     if whole and read % 1:
         raise ValueError(f"{name}={shown(value)}: give a whole number")

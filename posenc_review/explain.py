@@ -85,7 +85,6 @@ class Evidence:
             np.arange(len(self.first)),
             np.add.outer(ends, np.arange(-3, 20)).ravel(),
             np.random.default_rng(5).choice(wrong, 60),
-            np.geomspace(1, end, 60) - 1,
         ]
         positions = np.unique(np.concatenate(chosen).astype(int))
         return positions[(positions >= 0) & (positions < end)]

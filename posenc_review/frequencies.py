@@ -110,7 +110,8 @@ def plan_of(
         for plan in plans:
             if not plan.findings:
                 simple += changed(plan)
-                divided += slowed(plan, measured, near)
+                if plan.divided_by == 1:
+                    divided += slowed(plan, measured, near)
         for group in (plans, simple, divided):
             for fits in (follows, follows_rounded):
                 for plan in group:

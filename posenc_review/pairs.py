@@ -101,7 +101,8 @@ def order_of(matrix: np.ndarray) -> tuple[np.ndarray, str]:
         that order if it is one.
     """
     columns, order = np.arange(len(matrix)), matrix.argmax(axis=1)
-    moves = np.abs(matrix - np.eye(len(matrix))[order]).max() < 1e-3
+    largest = np.maximum(matrix.max(axis=1, keepdims=True), 1e-9)
+    moves = np.abs(matrix / largest - np.eye(len(matrix))[order]).max() < 1e-3
     if not moves or not np.array_equal(np.sort(order), columns):
         return columns, ""  # they are turned or lost there, not moved
     halves = np.concatenate([columns[::2], columns[1::2]])

@@ -11,7 +11,7 @@ from .config import read_config
 from .explain import Look, explain
 from .frequencies import STILL, USUAL_BASES, Plan, plan_of
 from .held import Asked, plans_of
-from .hypothesis import NEAR, Hypothesis, Measured, measure
+from .hypothesis import EVEN, NEAR, Hypothesis, Measured, measure
 from .pairs import LAYOUTS, Pairs, hands_of, pairs_of
 from .report import Finding, Review, numbered, plain
 from .rounding import STEP, format_of
@@ -103,8 +103,8 @@ def look_at(rotation: Rotation, asked: Asked) -> Seen:
     try:
         ask(seen)
         with suppress(HiddenError):
-            was = find_pairs(seen)
-            due = find_frequencies(seen, was)
+            measured = find_pairs(seen)
+            due = find_frequencies(seen, measured)
             if not seen.misread:
                 every_position(seen, due)
             seen.findings += asked.findings(
@@ -166,28 +166,34 @@ def find_pairs(seen: Seen) -> Measured:
     if not len(seen.pairs.columns):
         raise HiddenError
     hands = hands_of(matrices, seen.pairs)
-    was = measure(hands)
-    uneven = np.flatnonzero(~was.even.any(axis=1))
+    measured = measure(hands)
+    rests = (np.abs(measured.frequencies) < STILL).all(axis=1)  # from 1 to 2
+    moves = (np.abs(hands[1:] - hands[1]) > EVEN).any(axis=(0, 2))
+    uneven = np.flatnonzero(~measured.even.any(axis=1) | (rests & moves))
     if len(uneven):
         pair = int(uneven[0])
-        angles = np.unwrap(np.angle(hands[:4, pair, 0]))
-        steps = ", ".join(plain(step, 3) for step in np.diff(angles))
+        steps = np.diff(np.unwrap(np.angle(hands[:, pair, 0])))
+        off = np.abs(steps[1:] - steps[1]) > EVEN
+        place = int(off.argmax()) + 1
         words = (
-            "Scores do not depend on the offset alone: from position 0 to 3,"
-            f" pair {pair} turns by {steps}."
+            "Scores do not depend on the offset alone: pair"
+            f" {pair} turns by {plain(steps[1], 3)} from position 1 to 2, by"
+            f" {plain(steps[place], 3)} from position {place} to {place + 1}."
         )
-        seen.stop_if([Finding("offsets", words, 0, pair)])
-    return was
+        seen.stop_if([Finding("offsets", words, place, pair)])
+    return measured
 
 
-def find_frequencies(seen: Seen, was: Measured) -> np.ndarray:
+def find_frequencies(seen: Seen, measured: Measured) -> np.ndarray:
     """Make out which plan the frequencies follow, and which way pairs turn.
 
     Returns:
         The frequencies that are due, `[pairs, hands]`, negative if clockwise.
     """
     pairs, asked, precision = seen.pairs, seen.asked, seen.precision
-    signed, layout = frequencies_of(pairs, was, precision)
+    signed, layout = frequencies_of(pairs, measured, precision)
+    if seen.format == "float16":  # which has no digits for so slow a pair
+        signed = np.where(np.abs(signed) < 1e-4, 0, signed)
     steps, bases, likely = (float(len(signed)),), USUAL_BASES, asked.plans
     if pairs.columns.size < pairs.width:  # exponents may count the head
         steps = (*steps, pairs.width / 2)
@@ -205,13 +211,13 @@ def find_frequencies(seen: Seen, was: Measured) -> np.ndarray:
     seen.findings += odd_ones(seen, against, still)
     seen.findings += layout
     if layout:
-        return was.frequencies
+        return measured.frequencies
     due = plan.frequencies * np.where(against, -usual, usual)
     return np.where(still, 0, due)[:, None]
 
 
 def frequencies_of(
-    pairs: Pairs, was: Measured, precision: float
+    pairs: Pairs, measured: Measured, precision: float
 ) -> tuple[np.ndarray, list[Finding]]:
     """Return the frequency of each pair, negative if clockwise.
 
@@ -221,9 +227,9 @@ def frequencies_of(
     Returns:
         And a finding, if angles are laid out otherwise than pairs.
     """
-    hands = np.where(was.even, was.frequencies, 0)
+    hands = np.where(measured.even, measured.frequencies, 0)
     first, second = hands.T
-    first_off, second_off = was.off.T
+    first_off, second_off = measured.off.T
     better = (first_off > precision / 10) & (second_off < first_off / 4)
     signed = np.where(better | (np.abs(first) < STILL), second, first)
 
@@ -231,7 +237,7 @@ def frequencies_of(
         slack = precision * np.abs(frequencies).max(axis=1) + 1e-9
         return bool(np.all(np.ptp(frequencies, axis=1) <= slack))
 
-    if alike(np.abs(hands)) or not was.even.all():
+    if alike(np.abs(hands)) or not measured.even.all():
         return signed, []
     by_column = hands.ravel()[np.argsort(pairs.columns.ravel())]
     layouts = {
@@ -266,10 +272,14 @@ def odd_ones(
     if len(pairs.columns) == 1 and pairs.width >= 8:
         words = "Only one pair turns: have frequencies become whole numbers?"
         yield Finding("pair", words)
-    for pair in np.flatnonzero(still):
-        one, other = pairs.columns[pair].tolist()
-        words = f"Pair {pair} (columns {one}, {other}) stands still."
-        yield Finding("pair", words, pair=int(pair))
+    some = np.flatnonzero(still)
+    if len(some):
+        one, other = pairs.columns[some[0]].tolist()
+        words = f"{numbered('pair', some).capitalize()} (columns {one},"
+        words += f" {other}) stands still."
+        if len(some) > 1:
+            words = words.replace(") stands", ", and so on) stand")
+        yield Finding("pair", words, pair=int(some[0]))
     is_meant = config and config.columns == pairs.turning
     if plan.exponents and is_usual(plan) and pairs.left_out and not is_meant:
         pair, (one, other) = len(pairs.columns), pairs.left_out
@@ -294,7 +304,7 @@ def every_position(seen: Seen, due: np.ndarray) -> None:
         due,
         asked.tolerance + seen.precision,
         length=asked.length,
-        doubt=seen.precision if loose else 0.0,
+        doubt=4 * seen.precision if loose else 0.0,
     )
     sweep = Sweep(rotation, seen.pairs, seen.matrices, asked.max_len)
     look = sweep.look(model)
@@ -315,7 +325,7 @@ def every_position(seen: Seen, due: np.ndarray) -> None:
         seen.length = asked.length
     seen.clockwise = bool(np.sign(model.frequencies).sum() < 0)
     seen.positions = len(look.wrong)
-    if not look.wrong.any():
+    if not look.wrong.any() and not model.findings:
         seen.error = np.where(np.isfinite(look.error), look.error, 0)
 
 
@@ -330,7 +340,8 @@ def unexplained(sweep: Sweep, model: Hypothesis, look: Look) -> Finding:
     name, words = "far positions", "is the first that is turned wrongly"
     if off.any():
         words += f", by {plain(off.max(), 2)} in pair {pair}"
-        ratio = hands[pair, hand] / due[pair, hand]
+        with np.errstate(invalid="ignore"):  # infinity, from the function
+            ratio = hands[pair, hand] / due[pair, hand]
         if abs(ratio - abs(ratio)) <= model.slack:
             by = plain(abs(ratio), 5)
             name, words = "lengths", f"changes lengths in pair {pair} by {by}"

@@ -7,6 +7,7 @@ from numbers import Integral, Real
 import numpy as np
 
 MUCH = 2**25  # numbers to look at
+LARGE = 1e30  # settings that are larger make no sense
 
 
 def say_if_long(positions: int, columns: int, memory: float) -> None:
@@ -49,9 +50,9 @@ def check_number(name: str, value: object, above: float | None = None) -> None:
     """
     read = number(value)
     if above is None:
-        is_right, wanted = 0 <= read < math.inf, "of 0 or more"
+        is_right, wanted = 0 <= read < LARGE, "of 0 or more"
     else:
-        is_right, wanted = above < read < math.inf, f"above {above}"
+        is_right, wanted = above < read < LARGE, f"above {above}"
     if not is_right:
         raise ValueError(f"{name}={shown(value)}: give a number {wanted}")
 

@@ -67,8 +67,12 @@ class Sweep(Evidence):
                 said = f"position {self.called[-1] + 1} of {self.end}"
                 print(said, end="\r", file=sys.stderr, flush=True)
 
-    def answers(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def answers(
+        self, positions: np.ndarray, apart: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Ask for positions in rows, `[rows, tokens]`, with each vector.
+
+        Where it is asked `apart`, each row is a call of its own.
 
         Returns:
             The hands, `[positions, pairs, 2]`, and what becomes of the random
@@ -76,9 +80,11 @@ class Sweep(Evidence):
         """
         rows, tokens = positions.shape
         x = np.repeat(self.vectors, rows * tokens, axis=0)
-        made = self.rotation(
-            x.reshape(2 * rows, tokens, -1), np.tile(positions, (2, 1))
-        )
+        each = x.reshape(2 * rows, 1, tokens, -1)
+        calls = zip(each, np.tile(positions, (2, 1))[:, None], strict=True)
+        if not apart:
+            calls = [(each[:, 0], np.tile(positions, (2, 1)))]
+        made = np.concatenate([self.rotation(*call) for call in calls])
         made = in_order(made.reshape(x.shape), self.pairs.order)
         first, random = np.split(made, 2)
         one, other = self.one, self.other
@@ -92,10 +98,10 @@ class Sweep(Evidence):
             hands[..., 1].real = random[:, other] / its
         return hands, random
 
-    def hands(self, positions: np.ndarray) -> np.ndarray:
+    def hands(self, positions: np.ndarray, apart: bool = False) -> np.ndarray:
         """Return the hands at some positions, NaN if it fails there."""
         try:
-            return self.answers(positions[None])[0]
+            return self.answers(positions[None], apart)[0]
         except NoAnswerError:
             shape = (len(positions), len(self.pairs.columns), 2)
             return np.full(shape, np.nan, complex)
@@ -136,27 +142,39 @@ class Sweep(Evidence):
         self.findings.append(found)
 
     def alone(self, model: Hypothesis) -> list[Finding]:
-        """Look at some positions in calls of one token, as in decoding."""
+        """Look at some positions in calls of one row: many tokens, or one."""
+
+        def are_wrong(places: np.ndarray) -> np.ndarray:
+            fits, _ = model.compare(places, self.hands(places, apart=True))
+            return ~fits.all(axis=(1, 2))
 
         def is_wrong(place: int) -> bool:
             self.asked_alone += 1
-            fits, _ = model.compare([place], self.hands(np.array([place])))
-            return not fits.all()
+            return are_wrong(np.array([place])).any()
 
+        places = np.arange(max(self.end - self.length, 0), self.end)
+        wrong = are_wrong(places)
+        if wrong.any():
+            first = int(places[wrong.argmax()])
+            return [self.only_in(first, f"row of {len(places)} tokens")]
         right = -1
         places = np.unique(np.geomspace(1, self.end, ALONE).astype(int) - 1)
         for place in places.tolist():
             if is_wrong(place):
                 first = first_where(is_wrong, right, place)
-                trouble = self.rotation.trouble(np.array([first]))
-                how = f"fails ({trouble})" if trouble else "is turned wrongly"
-                words = (
-                    f"Position {first} {how} in a call of one token, as in"
-                    " decoding; in long calls it is turned rightly."
-                )
-                return [Finding("positions", words, first)]
+                return [self.only_in(first, "token, as in decoding")]
             right = place
         return []
+
+    def only_in(self, first: int, call: str) -> Finding:
+        """Say that a position is wrong in such calls only."""
+        trouble = self.rotation.trouble(np.array([first]))
+        how = f"fails ({trouble})" if trouble else "is turned wrongly"
+        words = (
+            f"Position {first} {how} in a call of one {call}; in long batches"
+            " it is turned rightly."
+        )
+        return Finding("positions", words, first)
 
     def by_the_call(self, model: Hypothesis, look: Look) -> list[Finding]:
         """Look whether the first position that is wrong is right alone.

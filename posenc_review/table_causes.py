@@ -179,14 +179,14 @@ def turning(
 ) -> list[Finding]:
     """Explain a table by how its pairs turn, as those of a rotary function."""
     rows = Evidence(formula.hands(table)[:, :, None], "row")
-    was = measure(rows.first)
-    if not was.frequencies.any() or not was.even.all():
+    measured = measure(rows.first)
+    if not measured.frequencies.any() or not measured.even.all():
         return []
     step = STEP.get(format_of(table[:MANY]), 0)
     slack = tolerance + 2e-6 + step
     spacings = sorted(SPACINGS, key=lambda name: name != formula.spacing)
     plan = plan_of(
-        np.abs(was.frequencies[:, 0]),
+        np.abs(measured.frequencies[:, 0]),
         tuple(formula._replace(spacing=name).steps() for name in spacings),
         max(2e-6, 2 * step),
         bases=(formula.base, *USUAL_BASES),

@@ -76,7 +76,7 @@ def review(
     most = min(max_len, ENTRIES // d_model)
     say_if_long(most, d_model, memory=20 * most * d_model)
 
-    ask = partial(asked, encoder, d_model)
+    ask = partial(table_from, encoder, d_model)
     try:
         small, short = ask(4), ask(SHORT)
         table, details = longest(ask, most)
@@ -114,7 +114,7 @@ def review(
     )
 
 
-def asked(encoder: Callable, d_model: int, seq_len: int) -> np.ndarray:
+def table_from(encoder: Callable, d_model: int, seq_len: int) -> np.ndarray:
     """Return a table as an encoder gives it, or raise a NoTableError."""
     try:
         table = numbers(encoder(seq_len, d_model))

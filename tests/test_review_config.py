@@ -151,6 +151,7 @@ LACKING = [
     (HEAD | {"rope_theta": 1}, "rope_theta=1.0: give a number above 1"),
     (HEAD | {"rope_theta": math.nan}, "rope_theta=nan: give a number"),
     (HEAD | {"rope_theta": "x"}, "rope_theta='x': give a number"),
+    (HEAD | {"rope_theta": 1e308}, r"rope_theta=1e\+308: give a number"),
     (HEAD | {"rotary_dim": 0}, "rotary_dim=0: give a number above 0"),
     (HEAD | {"partial_rotary_factor": 3}, "192 of 64 columns should"),
     (HEAD | {"rope_parameters": "default"}, "rope_parameters='default': "),
@@ -170,6 +171,7 @@ def test_a_file_is_read_and_a_width_may_be_given(tmp_path):
     digits = "9" * 400
     for written, told in (
         ("{", "config.json: no JSON: Expecting"),
+        ("[" * 100_000, "config.json: no JSON: "),
         ("[64]", "config.json: the config is no JSON object: "),
         (f'{{"head_dim": {digits}}}', "config.json: head_dim=999"),
         ("\udcff", "no JSON: 'utf-8' codec"),
