@@ -15,6 +15,7 @@ from .rounding import FORMATS, STEP
 
 BASE = 10_000.0
 USUAL_BASES = (BASE, 500_000.0, 1_000_000.0)
+OTHER = 0.05  # radians per position: what is farther off is another one
 STILL = 1e-12  # radians per position: what turns by less stands still
 
 # What becomes of the right frequencies, the simplest first.
@@ -186,7 +187,8 @@ def off_by(measured: np.ndarray, due: np.ndarray) -> np.ndarray:
     """
     with np.errstate(invalid="ignore"):  # infinity, from float16
         seen = np.abs(np.angle(np.exp(1j * due)))
-    return np.abs(measured - seen) / np.maximum(np.abs(due), STILL)
+    off = np.abs(measured - seen)
+    return np.where(off > OTHER, 1, off / np.maximum(np.abs(due), STILL))
 
 
 def follows(measured: np.ndarray, due: np.ndarray, near: float) -> bool:
@@ -260,13 +262,15 @@ def by_parts(
                 f" has them, {numbered('pair', index[slow])} divided by"
                 f" {plain(factor)}"
             )
-            likely = measured.copy()
+            unseen = measured <= STILL  # too slow for float16, or still
+            own = np.where(unseen, plan.frequencies / factor, measured)
+            likely = own.copy()
             likely[index[fast]] = due[fast]
             likely[index[slow]] = due[slow] / factor
             # `explain` says what is rounded; else they are as measured.
             is_exact = off_by(measured, likely) <= 8 * STEP["float32"]
             is_rounded = near >= STEP["bfloat16"]
-            exact = np.where(is_exact | is_rounded, likely, measured)
+            exact = np.where(is_exact | is_rounded, likely, own)
             return plan._replace(frequencies=exact, parts=parts)
         ends = fast.sum() > 1 and slow.sum() > 1
         if ends and abs(ratios[-1] - 1) <= near and steps.max() <= slack:
@@ -292,6 +296,8 @@ def odd_pairs(
     due, odd = plan.frequencies, np.flatnonzero(misses(plan))
     if len(odd) > 0.5 * turning.sum():
         return None
+    if not len(odd):
+        return plan
     pair = int(odd[0])
     words = (
         f"Pair {pair} turns by {plain(measured[pair], 4)} per position instead"

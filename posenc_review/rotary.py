@@ -193,7 +193,7 @@ def find_frequencies(seen: Seen, measured: Measured) -> np.ndarray:
     pairs, asked, precision = seen.pairs, seen.asked, seen.precision
     signed, layout = frequencies_of(pairs, measured, precision)
     if seen.format == "float16":  # which has no digits for so slow a pair
-        signed = np.where(np.abs(signed) < 1e-4, 0, signed)
+        signed = np.where(np.abs(signed) < 4e-5, 0, signed)
     steps, bases, likely = (float(len(signed)),), USUAL_BASES, asked.plans
     if pairs.columns.size < pairs.width:  # exponents may count the head
         steps = (*steps, pairs.width / 2)
@@ -304,7 +304,7 @@ def every_position(seen: Seen, due: np.ndarray) -> None:
         due,
         asked.tolerance + seen.precision,
         length=asked.length,
-        doubt=4 * seen.precision if loose else 0.0,
+        doubt=10 * seen.precision if loose else 0.0,
     )
     sweep = Sweep(rotation, seen.pairs, seen.matrices, asked.max_len)
     look = sweep.look(model)
