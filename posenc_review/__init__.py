@@ -5,7 +5,7 @@ changed in that; and `explain`. For rotary functions go on with `rotary`, which
 tells the steps: `asking` (are positions read), `pairs` (which columns turn
 together), `frequencies` (which base they follow), `sweep` (every position),
 `config` and `held` (what a model asks for), `seen` (what is reported). For
-tables: `conventions`, `tables` (the checks of notebook 07), `table_causes`.
+tables: `conventions`, `tables`, `table_causes`.
 `report`, `rounding` and `settings` serve both.
 """
 

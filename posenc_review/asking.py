@@ -23,7 +23,7 @@ CALLS: dict[str, np.ndarray] = {  # positions, `[batch, seq_len]`
     ),
     "of two texts packed in one row": np.arange(7)[None] % 4,
     f"of {BATCH} rows": np.arange(8) + np.arange(BATCH)[:, None],
-    f"of {LONG} tokens": np.arange(LONG)[None] % 32,
+    "of {tokens} tokens": np.arange(LONG)[None] % 32,
 }
 # What positions `p` may be taken for, after a call with positions `before`,
 # by the name of the finding. The first that explains all is meant.
@@ -179,9 +179,12 @@ class Known(NamedTuple):
         wrong = np.zeros(places.shape, bool)
         for position in np.unique(places[places < len(self.matrices)]):
             tokens = places == position
-            due = x[tokens] @ self.matrices[position].T
-            off = np.abs(made[tokens] - due)
-            wrong[tokens] = np.any(off > self.slack, axis=1)
+            given, matrix = x[tokens], self.matrices[position]
+            with np.errstate(all="ignore"):  # infinity, from the function
+                off = np.abs(made[tokens] - given @ matrix.T)
+                size = np.abs(given).max(axis=1) * np.abs(matrix).max()
+                slack = self.slack * np.maximum(size, 1)
+            wrong[tokens] = np.any(off > slack[:, None], axis=1)
         return wrong
 
     def positions_read(
@@ -191,6 +194,7 @@ class Known(NamedTuple):
         findings, failed, before = [], [], FIRST
         for words, positions in CALLS.items():
             p = positions[:, :max_len]
+            words = words.format(tokens=p.shape[1])
             if p.max() >= len(self.matrices):
                 continue  # what these positions should do is not known
             try:

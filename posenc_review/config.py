@@ -189,7 +189,9 @@ def positive(
         return default
     read = number(value)
     if not 1 / LARGE < read < LARGE:
-        raise ValueError(f"{name}={shown(value)}: give a number above 0")
+        raise ValueError(
+            f"{name}={shown(value)}: give a number above 0, below 1e30"
+        )
     if whole and read % 1:
         raise ValueError(f"{name}={shown(value)}: give a whole number")
     return read
@@ -257,7 +259,7 @@ def head_width(config: dict, width: int | None) -> int:
     if hidden and heads and not hidden % heads:
         return int(hidden / heads)
     if width is None:
-        words = f"no head_dim, and {heads:g} heads of {hidden:g} columns"
+        words = "no head_dim, nor heads that divide its columns"
         raise ValueError(f"the config gives {words}: give a width")
     return width
 

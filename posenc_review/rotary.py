@@ -115,7 +115,7 @@ def look_at(rotation: Rotation, asked: Asked) -> Seen:
         pass
     except NoAnswerError as trouble:
         words = f"It answers some calls and fails in others: {trouble}."
-        return Seen(rotation, asked, [Finding("result", words)])
+        seen.findings.append(Finding("result", words))
     return seen
 
 
@@ -155,7 +155,7 @@ def find_pairs(seen: Seen) -> Measured:
     fine &= matrices.any(axis=(1, 2))
     count = int(np.append(fine[1:], False).argmin()) + 1
     if count < 3:
-        words = f"From position {count} on it gives NaN, infinity or zero."
+        words = f"Position {count} gives NaN, infinity or zero."
         seen.stop_if([Finding("far positions", words, count)])
     matrices = matrices[:count].copy()
     if not fine[0]:  # position 0 is looked at with the others
@@ -302,7 +302,7 @@ def every_position(seen: Seen, due: np.ndarray) -> None:
     loose = seen.precision > 1e-4 and not is_usual(plan)
     model = Hypothesis(
         due,
-        asked.tolerance + seen.precision,
+        asked.tolerance + 2 * seen.precision,
         length=asked.length,
         doubt=10 * seen.precision if loose else 0.0,
     )
@@ -325,7 +325,7 @@ def every_position(seen: Seen, due: np.ndarray) -> None:
         seen.length = asked.length
     seen.clockwise = bool(np.sign(model.frequencies).sum() < 0)
     seen.positions = len(look.wrong)
-    if not look.wrong.any() and not model.findings:
+    if not (look.wrong.any() or model.findings or changed):
         seen.error = np.where(np.isfinite(look.error), look.error, 0)
 
 
@@ -338,13 +338,15 @@ def unexplained(sweep: Sweep, model: Hypothesis, look: Look) -> Finding:
     off = np.nan_to_num(np.abs(hands - due), nan=0, posinf=0)
     pair, hand = map(int, np.unravel_index(off.round(6).argmax(), off.shape))
     name, words = "far positions", "is the first that is turned wrongly"
-    if off.any():
+    if off.max() > model.slack:
         words += f", by {plain(off.max(), 2)} in pair {pair}"
         with np.errstate(invalid="ignore"):  # infinity, from the function
             ratio = hands[pair, hand] / due[pair, hand]
         if abs(ratio - abs(ratio)) <= model.slack:
             by = plain(abs(ratio), 5)
             name, words = "lengths", f"changes lengths in pair {pair} by {by}"
+    elif np.isfinite(hands).all():
+        pair, words = None, "is the first to change columns that do not turn"
     some = f"{len(wrong)} of {len(look.wrong)} positions are wrong"
     words = f"Position {first} {words}; {some}, the last is {wrong[-1]}."
     return Finding(name, words, first, pair)

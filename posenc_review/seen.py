@@ -55,7 +55,8 @@ class Seen:
         asked = str(self.asked.config or "")
         looked_at = (
             f"calls of up to {rotation.most_tokens} tokens,"
-            f" batches of up to {rotation.most_rows} rows"
+            f" batches of up to {rotation.most_rows}"
+            f" row{'s' * (rotation.most_rows > 1)}"
         )
         if self.alone:
             looked_at += f", {self.alone} positions in calls of one token"

@@ -24,7 +24,7 @@ def say_if_long(positions: int, columns: int, memory: float) -> None:
     minutes = "a minute" if count <= 8 * MUCH else "some minutes"
     words = (
         f"Looking at {positions} x {columns} numbers: this may take {minutes}"
-        f" and {memory / 1e9:.1f} GB of memory; a smaller max_len takes less."
+        f" and {memory / 1e9:.1f} GB of memory; a smaller max_len is faster."
     )
     print(words, file=sys.stderr)
 
@@ -52,7 +52,10 @@ def check_number(name: str, value: object, above: float | None = None) -> None:
     if above is None:
         is_right, wanted = 0 <= read < LARGE, "of 0 or more"
     else:
-        is_right, wanted = above < read < LARGE, f"above {above}"
+        is_right, wanted = (
+            above < read < LARGE,
+            f"above {above} and below {LARGE:g}",
+        )
     if not is_right:
         raise ValueError(f"{name}={shown(value)}: give a number {wanted}")
 

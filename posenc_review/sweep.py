@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -92,16 +92,16 @@ class Sweep(Evidence):
         hands = np.empty((len(first), len(self.pairs.columns), 2), complex)
         hands[..., 0].real = first[:, one]
         hands[..., 1].imag = first[:, other]
-        with np.errstate(invalid="ignore"):  # infinity, from the function
+        with np.errstate(all="ignore"):  # infinity, from the function
             hands[..., 0].imag = (given * first[:, one] - random[:, one]) / its
             random[:, other] -= given * first[:, other]
             hands[..., 1].real = random[:, other] / its
         return hands, random
 
-    def hands(self, positions: np.ndarray, apart: bool = False) -> np.ndarray:
+    def hands(self, positions: np.ndarray) -> np.ndarray:
         """Return the hands at some positions, NaN if it fails there."""
         try:
-            return self.answers(positions[None], apart)[0]
+            return self.answers(positions[None])[0]
         except NoAnswerError:
             shape = (len(positions), len(self.pairs.columns), 2)
             return np.full(shape, np.nan, complex)
@@ -113,15 +113,34 @@ class Sweep(Evidence):
 
         Columns that do not turn have to stay as they are.
         """
-        hands, made = self.answers(positions.reshape(ROWS // 2, -1))
+        return self.judged(hypothesis, positions.reshape(ROWS // 2, -1))
+
+    def judged(
+        self, hypothesis: Hypothesis, rows: np.ndarray, apart: bool = False
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Compare what is answered with a hypothesis; see `compare`."""
+        positions = rows.ravel()
+        hands, made = self.answers(rows, apart)
         fits, off = hypothesis.compare(positions, hands)
         factors = hypothesis.factors(positions)
         with np.errstate(invalid="ignore"):
             due = np.outer(factors, self.kept)
             rest = made[:, self.rest]
-            right = np.abs(rest - due) <= hypothesis.slack
+            missed = np.abs(rest - due)
+            right = missed <= hypothesis.slack
         right |= ~np.isfinite(due) & ~np.isfinite(rest)
+        off = np.maximum(off, missed.max(axis=1, initial=0)[:, None, None])
         return fits, fits.all(axis=(1, 2)) & right.all(axis=1), off
+
+    def are_wrong(
+        self, hypothesis: Hypothesis, places: Sequence, apart: bool = False
+    ) -> np.ndarray:
+        """Tell which positions are wrong in a call of their own."""
+        try:
+            judged = self.judged(hypothesis, np.array([places]), apart)
+        except NoAnswerError:
+            return np.ones(len(places), bool)
+        return ~judged[1]
 
     def look(self, hypothesis: Hypothesis) -> Look:
         """Compare all positions with a hypothesis, up to one that fails."""
@@ -144,31 +163,29 @@ class Sweep(Evidence):
     def alone(self, model: Hypothesis) -> list[Finding]:
         """Look at some positions in calls of one row: many tokens, or one."""
 
-        def are_wrong(places: np.ndarray) -> np.ndarray:
-            fits, _ = model.compare(places, self.hands(places, apart=True))
-            return ~fits.all(axis=(1, 2))
-
         def is_wrong(place: int) -> bool:
             self.asked_alone += 1
-            return are_wrong(np.array([place])).any()
+            return self.are_wrong(model, [place], apart=True).any()
 
-        places = np.arange(max(self.end - self.length, 0), self.end)
-        wrong = are_wrong(places)
+        places = range(max(self.end - self.length, 0), self.end)
+        wrong = self.are_wrong(model, places, apart=True)
         if wrong.any():
-            first = int(places[wrong.argmax()])
-            return [self.only_in(first, f"row of {len(places)} tokens")]
+            first = places[int(wrong.argmax())]
+            row = f"row of {len(places)} tokens"
+            return [self.only_in(first, row, places)]
         right = -1
         places = np.unique(np.geomspace(1, self.end, ALONE).astype(int) - 1)
         for place in places.tolist():
             if is_wrong(place):
                 first = first_where(is_wrong, right, place)
-                return [self.only_in(first, "token, as in decoding")]
+                token = "token, as in decoding"
+                return [self.only_in(first, token, [first])]
             right = place
         return []
 
-    def only_in(self, first: int, call: str) -> Finding:
-        """Say that a position is wrong in such calls only."""
-        trouble = self.rotation.trouble(np.array([first]))
+    def only_in(self, first: int, call: str, places: Sequence) -> Finding:
+        """Say that a position is wrong only in a call of these places."""
+        trouble = self.rotation.trouble(np.array(places))
         how = f"fails ({trouble})" if trouble else "is turned wrongly"
         words = (
             f"Position {first} {how} in a call of one {call}; in long batches"
@@ -186,9 +203,8 @@ class Sweep(Evidence):
         place = int(look.wrong.argmax())
 
         def is_wrong_beside(other: int) -> bool:
-            places = np.array([place, other, place])
-            fits, _ = model.compare(places, self.hands(places))
-            return not fits[[0, 2]].all()
+            wrong = self.are_wrong(model, [place, other, place])
+            return bool(wrong[0] or wrong[2])
 
         if is_wrong_beside(place):
             return []
@@ -197,7 +213,7 @@ class Sweep(Evidence):
         if not is_wrong_beside(largest):
             words = (
                 f"Position {place} is turned rightly alone, and wrongly in a"
-                f" call of {2 * len(called) // ROWS} tokens."
+                f" batch of {ROWS} rows of {2 * len(called) // ROWS} tokens."
             )
             return [Finding("positions", words, place)]
         first = first_where(is_wrong_beside, place, largest)

@@ -133,6 +133,7 @@ def test_json_is_one_object_and_nothing_else(run):
     assert found["findings"][0]["position"] == 2048
     assert (found["base"], found["layout"]) == (10_000, "half")
     assert found["partners"][1] == [1, 33]
+    assert (found["asked_alone"], found["error"]) == (0, None)
     _, out, _ = run(f"{TURN} --width 2 --json")
     assert json.loads(out)["base"] is None
 

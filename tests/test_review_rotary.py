@@ -286,6 +286,9 @@ WRONG = {
         "positions: 200; fails; KeyError; one token": (
             lambda p: unless(p.max() >= 200 and p.shape[1] == 1, p)
         ),
+        "positions: 0; fails; KeyError; row of 750 tokens": (
+            lambda p: unless(len(p) == 1 and p.max() > 100 and p.size > 9, p)
+        ),
         "positions: 200; row of 750 tokens": (
             lambda p: np.minimum(p, 199) if len(p) == 1 else p
         ),
@@ -365,7 +368,7 @@ WRONG = {
         "lengths: 2; pair 3": lambda m, x, p: m * (1 + (PAIR_OF == 3)),
         "lengths: pairs 2 to 3": lambda m, x, p: m * (1 + (PAIR_OF // 2 == 1)),
         "lengths: 1; pair 0; 0.99": lambda m, x, p: m * 0.99**p,
-        "lengths: 103": lambda m, x, p: m * 0.999999**p,
+        "lengths: 105": lambda m, x, p: m * 0.999999**p,
         "precision: float16; 0.00024": lambda m, x, p: float16(m),
         "position 0: zero": lambda m, x, p: m * (p > 0),
         "position 0: NaN": lambda m, x, p: np.where(p > 0, m, np.nan),
@@ -378,7 +381,7 @@ WRONG = {
         "far positions: 500; negated; by 2": beyond(500, -2),
         "far positions: 300; zero": lambda m, x, p: m * (p != 300),
         "batch maximum: position 400": grows,
-        "positions: alone; 188 tokens": lambda m, x, p: (
+        "positions: alone; 8 rows of 188 tokens": lambda m, x, p: (
             x if p.size > 1000 else m
         ),
         "batch: row 0; two rows": lambda m, x, p: np.r_[x[:-1], m[-1:]],
@@ -427,6 +430,13 @@ SEVERAL = {  # more than one stage
     ),
     "precision: Frequencies, positions and angles; bfloat16; result": rope(
         frequencies=bfloat16, read=bfloat16, angles=bfloat16, waves=bfloat16
+    ),
+    "positions: 60; one token": rope(
+        part=16,
+        after=lambda m, x, p: m * ((COLUMN < 16) | (p < 60) | (p.size > 1)),
+    ),
+    "far positions: 600; columns that do not turn": rope(
+        part=16, after=lambda m, x, p: m * ((COLUMN < 16) | (p < 600))
     ),
     "precision: Angles are; float16": rope(dtype=np.float32, angles=float16),
     "result: TypeError; table; --rotary": lambda x: x,

@@ -332,6 +332,7 @@ NO_TABLE = [  # what is said, how many rows there are, the encoder
     ("no numbers; object", 0, lambda n, d: object()),
     ("complex", 0, table(after=lambda made: made * 1j)),
     ("TypeError", 0, lambda n: right(n, 8)),
+    ("SystemExit", 0, lambda n, d: exit(0)),
     ("NaN or infinity in row 600", 600, rows(600, 900, math.nan)),
     ("Up to 100 rows", 100, lambda n, d: right(100, d)[:n]),
     ("Asked for 40000 rows", 35_000, lambda n, d: right(35_000, d)[:n]),
