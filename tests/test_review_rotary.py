@@ -269,6 +269,7 @@ WRONG = {
         "far positions: 0 to 749; batch; KeyError": lambda p: unless(
             len(p) > 1 and p.max() > 300, p
         ),
+        "result: fails in others; KeyError": lambda p: unless(len(p) == 8, p),
         "batch: two rows; KeyError": lambda p: unless(len(p) > 1, p),
         "input: positions": lambda p: np.add(p, 1, out=p) - 1,
         "positions: ignored": lambda p: np.arange(p.shape[1]),
@@ -324,7 +325,7 @@ WRONG = {
         ),
     },
     "frequencies": {
-        "pair: Pair 5; columns 5, 21; still": lambda w: w * (PAIR != 5),
+        "pair: Pair 5; columns 5, 21; stands still": lambda w: w * (PAIR != 5),
         "pair: Pair 0; columns 0, 16; still": lambda w: w * (PAIR != 0),
         "pair: Pairs 3 and 9": lambda w: w[np.r_[:3, 9, 4:9, 3, 10:16]],
         "pair: Only one pair turns": np.floor,
@@ -375,6 +376,7 @@ WRONG = {
         "position 0: column 16; other layout": lambda m, x, p: m[..., WOVEN],
         "far positions: 1; NaN": beyond(1, math.nan),
         "far positions: 12; NaN": beyond(12, math.nan),
+        "far positions: 12; zero": beyond(12, 0),
         "far positions: 500; NaN": beyond(500, math.nan),
         "far positions: 500; infinity": beyond(500, math.inf),
         "far positions: 500; zero": beyond(500, 0),

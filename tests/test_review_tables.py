@@ -146,7 +146,7 @@ BFLOAT16 = ml_dtypes.bfloat16
 END_SLOW = table(frequencies=lambda w: w / np.where(K < 16, 1, 8))
 OTHER_ANGLES = table(exponents=lambda k: WOVEN & ~1, order=SPREAD)
 WRONG = [  # which findings, if not "every row"; what is said; an encoder
-    ("fit base 500000", table(5e5)),
+    ("fit base 500000.", table(5e5)),
     ("base 100; missing factor 2", table(100.0)),
     ("base 100000000; doubled exponent", table(1e8)),
     ("base 13460; d - 1 for d", table(1e4 ** (32 / 31))),
