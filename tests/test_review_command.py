@@ -79,6 +79,7 @@ PRINTED = [  # what is typed, the exit code, what is said
     (f"{TURN} --base 500", 1, "- base: The base is 10000"),
     (f"{TURN} --layout interleaved", 1, "- layout: "),
     (f"{TURN} --config config.json", 1, "- base: "),
+    (f"{TURN} --config config.json", 1, "\nNote: whether pairs are "),
     (f"{TURN} --config config.json", 1, "config asks for base 500000, radia"),
     ("mine:rotate --rotary --config config.json", 1, "positions 0 to 98,"),
     ("mine:clipped --rotary --max-len 2100", 1, "From position 2048 on"),

@@ -72,11 +72,14 @@ def test_what_a_config_asks_for(config, asked):
 
 LLAMA = {"head_dim": 128, "rope_theta": 5e5, "rope_scaling": LLAMA3}
 BY_LENGTHS = yarn(factor=None) | {"max_position_embeddings": 16_384}
+WITHOUT = {k: v for k, v in LLAMA3.items() if not k.startswith("original")}
+BY_MAX_LEN = LLAMA | {"rope_scaling": WITHOUT, "max_position_embeddings": 8192}
 AT_ONCE = {"truncate": False, "beta_fast": 8, "beta_slow": 8}
 YARN = 1.138629436
 COMPUTED = [  # a config, its attention factor, frequencies of some pairs
     (LLAMA, 1, {28: 3.2114461e-3, 29: 2.1665706e-3, 34: 1.7850779e-4}),
     (LLAMA, 1, {35: 9.5562122e-5, 63: 3.0689259e-7}),
+    (BY_MAX_LEN, 1, {28: 3.2114461e-3, 29: 2.1665706e-3, 34: 1.7850779e-4}),
     (yarn(), YARN, {10: 5.6234129e-2, 11: 3.9736785e-2, 16: 6.5384619e-3}),
     (yarn(), YARN, {22: 5.4716290e-4, 23: 3.3338036e-4, 31: 3.3338038e-5}),
     (BY_LENGTHS, YARN, {10: 5.6234129e-2, 31: 3.3338038e-5}),

@@ -87,6 +87,10 @@ def test_right_at_every_width(d_model):
     assert seen.convention == (PAPER if d_model > 2 else "any")
 
 
+def test_conventions_have_names_of_their_own():
+    assert len(set(CONVENTIONS)) == 8
+
+
 def test_one_column_may_be_cosines():
     seen = review(lambda n, d: np.cos(np.arange(n))[:, None], 1, max_len=600)
     assert (seen.findings, seen.convention) == ({}, "any, cosine first")
@@ -161,7 +165,7 @@ WRONG = [  # which findings, if not "every row"; what is said; an encoder
     ("12, and more; another order", table(order=SHIFTED)),
     ("column 5 has those of 3", table(order=np.r_[:5, 3, 6:32])),
     ("frequencies; backwards", table(frequencies=lambda w: w[::-1])),
-    ("Positions; divided by 4", table(frequencies=lambda w: w / 4)),
+    ("Positions; divided by 1.5", table(frequencies=lambda w: w / 1.5)),
     ("degrees", table(frequencies=np.rad2deg)),
     ("All pairs; one frequency", table(frequencies=np.ones_like)),
     ("by parts; pairs 8 to 15 divided by 8", END_SLOW),
