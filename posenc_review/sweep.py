@@ -129,7 +129,8 @@ class Sweep(Evidence):
             missed = np.abs(rest - due)
             right = missed <= hypothesis.slack
         right |= ~np.isfinite(due) & ~np.isfinite(rest)
-        off = np.maximum(off, missed.max(axis=1, initial=0)[:, None, None])
+        if len(self.rest):
+            off = np.maximum(off, missed.max(axis=1)[:, None, None])
         return fits, fits.all(axis=(1, 2)) & right.all(axis=1), off
 
     def are_wrong(
