@@ -26,7 +26,7 @@ from playwright.sync_api import Locator
 from small_series import picture
 from store_notebooks import KERNEL
 
-from posenc_helpers import FIGURES_TO_PLAY
+from posenc.play import RANGES
 
 # Any page.
 
@@ -153,13 +153,14 @@ def run_all(page) -> None:
 # Figures to play with.
 
 CALL = """import matplotlib.pyplot as plt
-from posenc_helpers import play, show
+from posenc.play import play
+from posenc_helpers import show
 
 fig, ax = plt.subplots(figsize=(3, 1))
 show(fig, alt="An empty picture.")
 play({!r})"""
 # A window that has all figures on the screen at once.
-TALL = {"width": 1280, "height": 1300 * len(FIGURES_TO_PLAY)}
+TALL = {"width": 1280, "height": 1300 * len(RANGES)}
 STATE = "figure => figure.stage.state"
 # For each figure: what is dragged, how far at 1280 pixels (a finger goes a
 # third of it), and which settings that changes to what.
@@ -187,7 +188,7 @@ DRAGS = {
 def stored_notebook() -> NotebookNode:
     """A notebook with a picture and a figure of each kind, as stored."""
     cells = [new_markdown_cell("# Figures\n\nTo play with.", id="title")]
-    for name in FIGURES_TO_PLAY:
+    for name in RANGES:
         html = f'<posenc-play figure="{name}"><p>It moves.</p></posenc-play>'
         outputs = [
             picture("A teal box stands for it."),

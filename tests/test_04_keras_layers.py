@@ -7,7 +7,7 @@ import tensorflow as tf
 from conftest import assert_replies
 from keras import ops
 
-from posenc_layers import (
+from posenc.layers import (
     PositionEmbeddingFixedWeights,
     PositionEmbeddingLayer,
     SinePositionEncoding,

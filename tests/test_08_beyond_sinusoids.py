@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from conftest import assert_replies, run_cells, run_up_to
 
+from posenc.letters import MARKER, make_texts
 from posenc_helpers import angular_frequencies, encode_positions, rotate
-from posenc_letters import MARKER, make_texts
 
 NAME = Path(__file__).stem.removeprefix("test_")
 BACKS = [1, 1, 1, 8, 8, 8]

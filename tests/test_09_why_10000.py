@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from conftest import assert_replies, run_cells
 
+from posenc.letters import MARKER, RotaryReaders, accuracy, train
 from posenc_helpers import angular_frequencies
-from posenc_letters import MARKER, RotaryReaders, accuracy, train
 
 NAME = Path(__file__).stem.removeprefix("test_")
 

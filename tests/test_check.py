@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from posenc_helpers import check
+from posenc.check import check
 
 
 def reply(capsys, *arguments, **options) -> str:

@@ -4,7 +4,6 @@ import ast
 import importlib.metadata
 import sys
 import tomllib
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -39,24 +38,35 @@ def test_what_is_asked_for_is_locked_and_what_is_locked_is_installed():
     assert installed == lock, "uv sync"
 
 
-def imported(path: Path) -> set[str]:
-    """The top names of the packages that a notebook's code imports."""
+def imported(source: str) -> set[str]:
+    """The top names of what code imports, by itself or through `posenc`."""
     found = set()
-    for cell in nbformat.read(path, as_version=4).cells:
-        tree = ast.parse(cell.source if cell.cell_type == "code" else "")
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                found |= {each.name for each in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                found.add(node.module)
-    return {name.partition(".")[0] for name in found}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names = [each.name for each in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module]
+        else:
+            continue
+        for name in names:
+            package, _, module = name.partition(".")
+            found.add(package)
+            if package == "posenc":
+                found |= imported((ROOT / f"posenc/{module}.py").read_text())
+    return found
 
 
 @pytest.mark.parametrize("listed", NOTEBOOKS, ids=lambda each: each.number)
 def test_notebooks_without_tensorflow_run_in_the_small_installation(listed):
     light = {IMPORTED_AS.get(name, name) for name in LIGHT}
-    light |= {"posenc_helpers", "posenc_review", *sys.stdlib_module_names}
-    more = imported(listed.path) - light
+    light |= {"posenc", "posenc_helpers", "posenc_review"}
+    code = [
+        cell.source
+        for cell in nbformat.read(listed.path, as_version=4).cells
+        if cell.cell_type == "code"
+    ]
+    needed = imported("\n".join(code))
+    more = needed - light - sys.stdlib_module_names
     assert bool(more) == listed.tensorflow, (
         f"notebooks/series.toml: tensorflow = {str(bool(more)).lower()},"
         f" because of {more}"

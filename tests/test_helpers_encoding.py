@@ -1,32 +1,29 @@
-"""`position_encoding` against facts from outside it."""
+"""The plain table and the fast one against facts from outside them."""
 
 import re
 import subprocess
 import sys
-import threading
-import tracemalloc
-from concurrent.futures import ThreadPoolExecutor
 
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-import posenc_helpers as helpers
+from posenc.fast_table import fast_position_encoding
 from posenc_helpers import (
     angular_frequencies,
     encode_positions,
     position_encoding,
 )
 
-lengths = st.integers(0, 150)
+both = pytest.mark.parametrize(
+    "table_of", [position_encoding, fast_position_encoding]
+)
 
 
-def largest_error(position, d_model, dtype=np.float64):
+def largest_error(table_of, position, d_model, dtype=np.float64):
     """How far a row is from the paper's formula (3.5), to 40 digits."""
     how = {"start_index": position, "dtype": dtype}
-    (row,) = position_encoding(1, d_model, **how).tolist()
+    (row,) = table_of(1, d_model, **how).tolist()
     with mpmath.workdps(40):
         off = []
         for column, value in enumerate(row):
@@ -37,27 +34,31 @@ def largest_error(position, d_model, dtype=np.float64):
         return float(max(off))
 
 
+@both
 @pytest.mark.parametrize("d_model", [2, 3, 64, 512])
 @pytest.mark.parametrize("position", [0, 1, 31, 33, 1023, 10**6, 2**38 - 1])
-def test_as_exact_as_float64_angles_allow(position, d_model):
+def test_as_exact_as_float64_angles_allow(table_of, position, d_model):
     bound = min(1e-4, 5e-16 * max(1, position) + 2.3e-16)
-    assert largest_error(position, d_model) <= bound
-    assert largest_error(position, d_model, np.float32) <= bound + 3e-8
+    assert largest_error(table_of, position, d_model) <= bound
+    single = largest_error(table_of, position, d_model, np.float32)
+    assert single <= bound + 3e-8
 
 
+@both
 @pytest.mark.parametrize("rows", [0, 1, 9])
-def test_positions_that_are_too_far_out_are_refused(rows):
+def test_positions_that_are_too_far_out_are_refused(table_of, rows):
     start = 2**38 - rows
-    assert len(position_encoding(rows, 4, start_index=start)) == rows
+    assert len(table_of(rows, 4, start_index=start)) == rows
     with pytest.raises(ValueError, match=f"start_index={start + 1} .*1e-4"):
-        position_encoding(rows, 4, start_index=start + 1)
+        table_of(rows, 4, start_index=start + 1)
 
 
+@both
 @pytest.mark.parametrize("d_model", [1, 7, 4_095, 4_097, 9_001])
-def test_the_table_is_the_formula_at_every_width(d_model):
+def test_the_table_is_the_formula_at_every_width(table_of, d_model):
     positions = [0, 1, 31, 32, 40]
     expected = encode_positions(positions, d_model)
-    ours = position_encoding(41, d_model)[positions]
+    ours = table_of(41, d_model)[positions]
     np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-13)
 
 
@@ -71,139 +72,63 @@ def test_the_formula_takes_any_positions():
     assert half[0] == pytest.approx(np.sin(0.5))
 
 
+@both
 @pytest.mark.parametrize("d_model", [7, 8])
-def test_the_result_belongs_to_the_caller(d_model):
-    table = position_encoding(100, d_model)
-    assert table.flags.c_contiguous and table.flags.owndata
+def test_the_result_belongs_to_the_caller(table_of, d_model):
+    table = table_of(100, d_model)
+    assert table.flags.c_contiguous and table.flags.writeable
     table[:] = 7
-    assert position_encoding(100, d_model).max() <= 1
+    assert table_of(100, d_model).max() <= 1
 
 
-@settings(max_examples=200)
-@given(
-    before=lengths,
-    length=lengths,
-    after=lengths,
-    d_model=st.integers(1, 130),
-    start=st.sampled_from([0, 1, 1_000, 32**2 - 40, 10**6, 2**38 - 450]),
-    dtype=st.sampled_from([np.float32, np.float64]),
-)
-def test_rows_are_the_same_bits_in_every_table(
-    before, length, after, d_model, start, dtype
-):
-    how = {"d_model": d_model, "dtype": dtype}
-    size = before + length + after
-    long = position_encoding(size, start_index=start, **how)
-    short = position_encoding(length, start_index=start + before, **how)
-    assert (short.shape, short.dtype) == ((length, d_model), dtype)
-    assert short.tobytes() == long[before : before + length].tobytes()
+LIGHT = "posenc_helpers", "posenc.check", "posenc.play", "posenc.fast_table"
 
 
-# Threads, and memory.
-
-
-def use_cores(monkeypatch, cores):
-    """Let the process use so many cores, whatever the machine has."""
-    monkeypatch.setattr(
-        "os.sched_getaffinity", lambda process: range(cores), raising=False
-    )
-
-
-@pytest.mark.parametrize("cores", [1, 2, 3, 64])
-@pytest.mark.parametrize("d_model", [1, 129, 130])
-def test_a_large_table_holds_the_small_ones(cores, d_model, monkeypatch):
-    """The large one is filled in threads, the small ones are not."""
-    use_cores(monkeypatch, cores)
-    large = position_encoding(33_001, d_model, start_index=4_321)
-    for first in (0, 1_120, 16_490, 32_990):
-        rows = position_encoding(11, d_model, start_index=4_321 + first)
-        assert rows.tobytes() == large[first : first + 11].tobytes()
-
-
-@pytest.mark.parametrize(
-    ("cores", "rows", "most"),
-    [
-        (1, 65_536, 0),
-        (2, 65_536, 2),
-        (64, 65_536, 8),
-        (2, 65_535, 0),  # a small table is not worth a thread
-    ],
-)
-def test_threads(cores, rows, most, monkeypatch):
-    asked = []
-
-    class Pool(ThreadPoolExecutor):
-        def __init__(self, workers):
-            asked.append(workers)
-            super().__init__(workers)
-
-    use_cores(monkeypatch, cores)
-    monkeypatch.setattr(helpers, "ThreadPoolExecutor", Pool)
-    position_encoding(rows, 64)
-    assert sum(asked) == most
-
-
-@pytest.mark.parametrize(("count", "cores"), [(None, 1), (6, 6)])
-def test_where_usable_cores_are_not_known_all_count(count, cores, monkeypatch):
-    monkeypatch.delattr("os.sched_getaffinity", raising=False)
-    monkeypatch.setattr("os.cpu_count", lambda: count)
-    assert helpers._usable_cores() == cores
-
-
-@pytest.mark.parametrize("allowed", [0, 1, 3])
-def test_where_no_thread_can_be_started_it_goes_without(allowed, monkeypatch):
-    expected = position_encoding(70_000, 64)
-    tries, start = [], threading.Thread.start
-
-    def refusing(thread):
-        tries.append(thread)
-        if len(tries) > allowed:
-            raise RuntimeError("can't start new thread")
-        start(thread)
-
-    use_cores(monkeypatch, 4)
-    monkeypatch.setattr(threading.Thread, "start", refusing)
-    assert np.array_equal(position_encoding(70_000, 64), expected)
-    assert tries
-
-
-def test_it_works_without_tensorflow():
+@pytest.mark.parametrize("module", [*LIGHT, "posenc.pipeline"])
+def test_it_works_without_tensorflow(module):
     """The smaller installation has none."""
     code = (
         "import sys; sys.modules |= dict.fromkeys(['tensorflow', 'keras']);"
-        "import posenc_helpers"
+        f"import {module}"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("shape", [(1, 2**20), (33, 2**20 - 1), (2**16, 256)])
-@pytest.mark.parametrize("cores", [1, 8])
-def test_memory_is_little_more_than_the_result(shape, cores, monkeypatch):
-    use_cores(monkeypatch, cores)
-    tracemalloc.start()
-    table = position_encoding(*shape, start_index=77, dtype=np.float32)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak <= 1.5 * table.nbytes + 64 * 2**20
+@pytest.mark.parametrize("name", ["check", "play", "plot_pipeline"])
+def test_a_name_that_has_moved_says_where_it_is(name):
+    with pytest.raises(ImportError, match=rf"`from posenc.\w+ import {name}`"):
+        exec(f"from posenc_helpers import {name}")
+
+
+@pytest.mark.parametrize("start", [0, 10**3, 10**6, 2**38 - 2_000])
+@pytest.mark.parametrize("d_model", [7, 64])
+def test_the_plain_table_and_the_fast_one_agree(start, d_model):
+    """Each is as far off as rounded angles are: 2.2e-16 of the position."""
+    plain = position_encoding(2_000, d_model, start_index=start)
+    fast = fast_position_encoding(2_000, d_model, start_index=start)
+    bound = 5e-16 * (start + 2_000)
+    np.testing.assert_allclose(fast, plain, rtol=0, atol=2 * bound)
 
 
 # What is accepted.
 
 
+@both
 @pytest.mark.parametrize("max_wavelength", [1, 1e80, sys.float_info.max])
-def test_numpys_error_state_does_not_matter(max_wavelength):
+def test_numpys_error_state_does_not_matter(table_of, max_wavelength):
     how = {"max_wavelength": max_wavelength, "dtype": np.float32}
     with np.errstate(all="raise"):
-        table = position_encoding(70, 64, **how)
+        table = table_of(70, 64, **how)
         angular_frequencies(4_096, max_wavelength)
     assert np.isfinite(table).all()
 
 
+@both
 @pytest.mark.parametrize("wavelength", [np.float32(100), np.int64(100)])
-def test_numpys_numbers_are_numbers(wavelength):
+def test_numpys_numbers_are_numbers(table_of, wavelength):
     how = {"start_index": np.int8(2), "max_wavelength": wavelength}
-    ours = position_encoding(np.int64(3), np.uint8(200), **how)
-    plain = position_encoding(3, 200, start_index=2, max_wavelength=100)
+    ours = table_of(np.int64(3), np.uint8(200), **how)
+    plain = table_of(3, 200, start_index=2, max_wavelength=100)
     assert np.array_equal(ours, plain)
 
 
@@ -218,16 +143,17 @@ BAD = {
 BAD["max_wavelength"].append(float("nan"))
 
 
+@both
 @pytest.mark.parametrize(
     ("name", "value"),
     [(name, value) for name, values in BAD.items() for value in values],
     ids=lambda each: repr(each)[:20],
 )
-def test_a_bad_argument_is_named_with_its_value(name, value):
+def test_a_bad_argument_is_named_with_its_value(table_of, name, value):
     arguments = {"seq_len": 3, "d_model": 4} | {name: value}
     message = rf"{name}.*{re.escape(repr(value))}"
     with pytest.raises((TypeError, ValueError), match=message):
-        position_encoding(**arguments)
+        table_of(**arguments)
 
 
 @pytest.mark.parametrize(
@@ -238,13 +164,14 @@ def test_positions_that_are_no_numbers_are_refused(positions):
         encode_positions(positions, 4)
 
 
+@both
 @pytest.mark.parametrize(
     ("seq_len", "d_model"),
     [(10**12, 512), (0, 10**12), (2**31 + 1, 1), (2**16, 2**15 + 1)],
 )
-def test_an_absurd_size_is_refused_before_any_allocation(seq_len, d_model):
+def test_an_absurd_size_is_refused_before_any_work(table_of, seq_len, d_model):
     """More than 16 GiB of float64."""
     with pytest.raises(ValueError, match=f"{seq_len} by d_model={d_model} "):
-        position_encoding(seq_len, d_model)
+        table_of(seq_len, d_model)
     with pytest.raises(ValueError, match=r"^d_model .*not 1099511627776$"):
         angular_frequencies(2**40)

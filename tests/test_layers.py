@@ -18,12 +18,12 @@ import numpy as np
 import pytest
 from keras import ops
 
-from posenc_helpers import encode_positions
-from posenc_layers import (
+from posenc.layers import (
     PositionEmbeddingFixedWeights,
     PositionEmbeddingLayer,
     SinePositionEncoding,
 )
+from posenc_helpers import encode_positions
 
 BACKEND = keras.backend.backend()
 ON_TENSORFLOW = BACKEND == "tensorflow"

@@ -32,14 +32,8 @@ from in_browser import (
     violations,
 )
 
-import posenc_helpers
-from posenc_helpers import (
-    FIGURES_TO_PLAY,
-    angular_frequencies,
-    play,
-    position_encoding,
-    rotate,
-)
+from posenc.play import RANGES, play
+from posenc_helpers import angular_frequencies, position_encoding, rotate
 
 MOVE = """([figure, state]) => {
     const host = document.querySelector(`posenc-play[figure=${figure}]`);
@@ -65,7 +59,7 @@ HEIGHTS = """() => [...document.querySelectorAll('posenc-play')].map(host => {
 
 def displayed(name: str, **settings: float) -> str:
     """The HTML that a call of `play` displays."""
-    with patch("posenc_helpers.display") as display:
+    with patch("posenc.play.display") as display:
         play(name, **settings)
     return display.call_args.args[0]["text/html"]
 
@@ -87,13 +81,6 @@ def displayed(name: str, **settings: float) -> str:
 def test_a_call_that_cannot_be_meant_is_an_error(name, settings, error, words):
     with pytest.raises(error, match=words):
         play(name, **settings)
-
-
-def test_without_the_script_the_picture_stands(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(posenc_helpers, "PLAY_SCRIPT", tmp_path / "none.js")
-    play("hands")
-    said = "The figure stands still: none.js is missing.\n"
-    assert capsys.readouterr().out == said
 
 
 # In the notebooks.
@@ -224,7 +211,7 @@ def test_rotary_shows_scores_of_rotated_vectors(page, rotary_dim, n):
     )
     for query, key, pair in [(0, 0, 0), (3, 40, 2), (40, 3, 9), (63, 62, 1)]:
         state = {"query": query, "key": key, "pair": pair}
-        state |= {"rotary_dim": rotary_dim, "max_wavelength": n}
+        state |= {"rotary_dim": rotary_dim, "base": n}
         said, _ = moved(page, "rotary", **state)
         assert ("before the query" in said) == (key < query)
         products = (vectors[query] * vectors[key]).reshape(32, 2).sum(axis=1)
@@ -248,7 +235,7 @@ def test_unseen_names_the_pairs_with_new_angles(page, remedy):
         slowed = [w, w / s, ntk, np.where(full, w, w / s)]
         after = slowed[REMEDIES.index(remedy)]
         new = ~full & (length * after > trained * w + 1e-9)
-        state = {"trained": trained, "length": length, "max_wavelength": n}
+        state = {"trained": trained, "length": length, "base": n}
         said, _ = moved(page, "unseen", **state)
         pairs, fastest, step = said.split(". ", 2)
         assert numbers(pairs) == np.flatnonzero(new).tolist()
@@ -276,14 +263,14 @@ def test_the_notes_are_true_at_every_setting():
 # How they are moved.
 
 
-@pytest.mark.parametrize("name", FIGURES_TO_PLAY)
+@pytest.mark.parametrize("name", RANGES)
 def test_script_and_python_know_the_same_settings(browser, handout, name):
     """What is left out begins as it should, and keys reach both ends."""
     with browser.new_context(offline=True) as context:
         page = context.new_page()
         page.set_content(handout)
         figure = the(page, name)
-        settings = FIGURES_TO_PLAY[name]
+        settings = RANGES[name]
         starts = {setting: settings[setting][0] for setting in settings}
         assert figure.evaluate(STATE) == starts
         for slider in figure.get_by_role("slider").all():
@@ -306,15 +293,13 @@ def test_it_begins_as_it_is_called(browser):
 
 
 def test_a_slider_has_a_name_and_says_its_value(page):
-    moved(page, "unseen", max_wavelength=1e6)
-    slider = the(page, "unseen").get_by_role(
-        "slider", name="Maximum wavelength", exact=True
-    )
+    moved(page, "unseen", base=1e6)
+    slider = the(page, "unseen").get_by_role("slider", name="Base", exact=True)
     said = slider.get_attribute("aria-valuetext")
     assert said.replace("\N{NO-BREAK SPACE}", " ") == "1 000 000"
 
 
-@pytest.mark.parametrize("name", FIGURES_TO_PLAY)
+@pytest.mark.parametrize("name", RANGES)
 def test_the_mouse_drags_the_picture(page, name):
     page.set_viewport_size({"width": 1280, "height": 900})
     for grip, by, wanted in DRAGS[name]:
@@ -348,9 +333,9 @@ def test_what_to_notice_comes_after_the_first_move(browser, handout):
 
 
 def test_a_figure_is_on_the_screen_and_a_picture_on_paper(page):
-    assert page.evaluate(VISIBLE) == list(FIGURES_TO_PLAY)
+    assert page.evaluate(VISIBLE) == list(RANGES)
     page.emulate_media(media="print")
-    assert page.evaluate(VISIBLE) == ["picture"] * len(FIGURES_TO_PLAY)
+    assert page.evaluate(VISIBLE) == ["picture"] * len(RANGES)
     page.emulate_media(media="screen")
 
 
@@ -360,7 +345,7 @@ def test_is_accessible_and_fits(page, width, dark):
     page.set_viewport_size({"width": width, "height": 844})
     page.evaluate(PAINT, ["#111", "#eee"] if dark else ["#fff", "#111"])
     themes = "document.querySelectorAll('posenc-play[dark]').length"
-    page.wait_for_function(f"{themes} === {len(FIGURES_TO_PLAY) * dark}")
+    page.wait_for_function(f"{themes} === {len(RANGES) * dark}")
     assert violations(page) == []
     fits = "document.documentElement.scrollWidth <= innerWidth"
     assert page.evaluate(fits)
@@ -389,17 +374,17 @@ def plays_in_jupyterlab(page) -> None:
     errors = []
     page.on("pageerror", lambda error: errors.append(error))
     # Nobody has run it yet, so it is not trusted: the pictures stand.
-    page.locator("img").nth(len(FIGURES_TO_PLAY) - 1).wait_for()
-    assert page.evaluate(VISIBLE) == ["picture"] * len(FIGURES_TO_PLAY)
+    page.locator("img").nth(len(RANGES) - 1).wait_for()
+    assert page.evaluate(VISIBLE) == ["picture"] * len(RANGES)
     assert page.get_by_text("It moves.").first.is_visible()
     run_all(page)
     for theme, is_dark in [("JupyterLab Dark", 1), ("JupyterLab Light", 0)]:
         choose_theme(page, theme)
         dark = "document.querySelectorAll('posenc-play[dark]').length"
-        page.wait_for_function(f"{dark} === {len(FIGURES_TO_PLAY) * is_dark}")
-        assert page.evaluate(VISIBLE) == list(FIGURES_TO_PLAY)
+        page.wait_for_function(f"{dark} === {len(RANGES) * is_dark}")
+        assert page.evaluate(VISIBLE) == list(RANGES)
         assert violations(page, "posenc-play") == []
-        for name in FIGURES_TO_PLAY:
+        for name in RANGES:
             play_all(the(page, name))
 
     # Keys are the figure's: `b` would insert a cell, arrows choose another.
@@ -414,9 +399,9 @@ def plays_in_jupyterlab(page) -> None:
     page.keyboard.press("Control+S")
     page.locator(".jp-mod-dirty").wait_for(state="detached")
     page.reload()
-    for name in FIGURES_TO_PLAY:
+    for name in RANGES:
         play_all(the(page, name))
-    assert page.evaluate(VISIBLE) == list(FIGURES_TO_PLAY)
+    assert page.evaluate(VISIBLE) == list(RANGES)
     assert errors == []
     page.close()
 
@@ -431,7 +416,7 @@ def test_a_finger_on_a_grip_drags_and_elsewhere_scrolls(browser, handout):
     ) as context:
         page = context.new_page()
         page.set_content(handout)
-        for name in FIGURES_TO_PLAY:
+        for name in RANGES:
             play_all(the(page, name))
         figure = the(page, "hands")
         start = begin(figure, "row")

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from conftest import ROOT, cells_of, run_up_to
 
+from posenc.layers import PositionEmbeddingFixedWeights, SinePositionEncoding
 from posenc_helpers import position_encoding
-from posenc_layers import PositionEmbeddingFixedWeights, SinePositionEncoding
 
 PUBLISHED = json.loads((ROOT / "tests/published_values.json").read_text())
 TABLE, LAYER = PUBLISHED["hand_table"], PUBLISHED["layer_20x200"]

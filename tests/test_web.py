@@ -35,7 +35,7 @@ from site_folder import check_folder, replace_folder
 from small_series import write_small_series
 from store_notebooks import SCRIPT
 
-from posenc_helpers import FIGURES_TO_PLAY
+from posenc.play import RANGES
 
 NUMPY = [each.path for each in listing.NOTEBOOKS if not each.tensorflow]
 TEN_MINUTES = 600_000  # milliseconds, as Playwright counts
@@ -262,10 +262,10 @@ def project(tmp_path_factory) -> Path:
     """The project with its site, built while no download was kept."""
     project = tmp_path_factory.mktemp("project")
     made = shutil.ignore_patterns(".cache", "__pycache__")
-    folders = ".github notebooks posenc_review tools web workshop"
+    folders = ".github notebooks posenc review tools web workshop"
     for name in folders.split():
         shutil.copytree(ROOT / name, project / name, ignore=made)
-    for path in [ROOT / "INSTALL.md", *ROOT.glob("posenc_*.*")]:
+    for path in [ROOT / "INSTALL.md", ROOT / "posenc_helpers.py"]:
         shutil.copy(path, project)
     run_build(project)
     return project
@@ -469,5 +469,5 @@ def test_all_figures_play_in_jupyterlite(page, address, project):
     page.set_viewport_size(TALL)
     page.goto(address + pages.lite_address(name))
     page.evaluate(RUN_ALL)
-    for figure in FIGURES_TO_PLAY:
+    for figure in RANGES:
         play_all(the(page, figure))

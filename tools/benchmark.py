@@ -32,8 +32,8 @@ import tensorflow as tf
 from keras import ops
 from series.commands import CommandError, parser, run
 
-import posenc_layers
-from posenc_helpers import position_encoding
+import posenc.layers
+from posenc.fast_table import fast_position_encoding
 
 
 def ratio(theirs: Callable, ours: Callable, rounds: int = 40) -> float:
@@ -89,7 +89,7 @@ def numpy_full(seq_len, d_model):
 
 def compare_encoding() -> None:
     for shape, rounds in (((32_768, 1_024), 7), ((100, 512), 300)):
-        ours = partial(position_encoding, *shape, dtype=np.float32)
+        ours = partial(fast_position_encoding, *shape, dtype=np.float32)
         print("{} x {}, float32".format(*shape))
         for build in (numpy_sines, tensorflow_tutorial, keras_hub, numpy_full):
             times = ratio(partial(build, *shape), ours, rounds)
@@ -109,7 +109,7 @@ class PublishedSum(keras.layers.Layer):
                 rows,
                 output_dim,
                 trainable=not fixed,
-                weights=[position_encoding(rows, output_dim)]
+                weights=[fast_position_encoding(rows, output_dim)]
                 if fixed
                 else None,
             )
@@ -160,7 +160,7 @@ def compare_layers(before: str | None) -> None:
     for case, (inputs, theirs, (name, arguments)) in cases.items():
         if older:
             theirs = getattr(older, name)(*arguments)
-        layers = [theirs, getattr(posenc_layers, name)(*arguments)]
+        layers = [theirs, getattr(posenc.layers, name)(*arguments)]
         targets = np.zeros((len(inputs), 1), "float32")
         models = [compiled_model(layer, inputs) for layer in layers]
         timed = {
@@ -192,7 +192,7 @@ def main() -> None:
     arguments.add_argument(
         "--before",
         metavar="FILE",
-        help="compare the layers with this older posenc_layers.py instead",
+        help="compare the layers with this older posenc/layers.py instead",
     )
     asked = arguments.parse_args()
     if asked.before and asked.what == "encoding":

@@ -15,6 +15,9 @@ FIRST = (
     "matplotlib.pyplot",
     "matplotlib_inline.backend_inline",
     "piplite.piplite",
+    "posenc.check",
+    "posenc.pipeline",
+    "posenc.play",
     "posenc_helpers",
     "pyodide_kernel",
 )

@@ -17,7 +17,7 @@ html_math_renderer = "mathml"
 html_theme = "sphinx_book_theme"
 html_static_path = [
     "static",
-    "../posenc_play.js",
+    "../posenc/play.js",
     "../workshop/templates/STIXTwoMath.woff",
 ]
 html_css_files = ["site.css"]
@@ -78,7 +78,7 @@ def describe(app, pagename, templatename, context, doctree):
     if doctree is None:
         return  # the page to search
     if "<posenc-play" in context["body"]:
-        app.add_js_file("posenc_play.js", loading_method="defer")
+        app.add_js_file("play.js", loading_method="defer")
     notebook = f"notebooks/{pagename}.ipynb"
     context["source_file"] = SOURCES.get(pagename, notebook)
     paragraph = next(iter(doctree.findall(nodes.paragraph)))

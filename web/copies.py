@@ -17,6 +17,9 @@ PYODIDE = {
     "language": "python",
     "name": "python",
 }
+# What notebooks import, and in which folder it is.
+MODULES = {"posenc_helpers": ".", "posenc": ".", "posenc_review": "review"}
+BROUGHT = (".py", ".js", ".json")
 COLAB = "https://colab.research.google.com/github/{}/blob/colab/{}"
 ARCHIVE = "https://github.com/{}/archive/refs/heads/colab.zip"
 BRING_MODULES = """\
@@ -30,21 +33,20 @@ with urlopen("{}") as answer:
     archive = zipfile.ZipFile(io.BytesIO(answer.read()))
 for name in archive.namelist():
     path = Path(*Path(name).parts[1:])  # without the archive's own folder
-    if path.suffix in (".py", ".js"):
+    if path.suffix in (".py", ".js", ".json"):
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(archive.read(name))"""
 
 
-def sources_of(modules: Sequence[str]) -> list[Path]:
-    """The files of modules and of packages, by name or pattern."""
-    found = set()
-    for module in modules:
-        found |= set(PROJECT.glob(f"{module}.py"))
-        found |= set(PROJECT.glob(f"{module}/*.py"))
-    if PROJECT / "posenc_helpers.py" in found:
-        found.add(PROJECT / "posenc_check.py")  # which it imports
-        found.add(PROJECT / "posenc_play.js")  # which `play` reads
-    return sorted(found)
+def sources_of(module: str) -> dict[Path, Path]:
+    """The files of a module or package, each with its place for imports."""
+    home = PROJECT / MODULES[module]
+    files = [home / f"{module}.py", *sorted((home / module).glob("*.*"))]
+    return {
+        path: path.relative_to(home)
+        for path in files
+        if path.suffix in BROUGHT and path.exists()
+    }
 
 
 def names_for_browser(paths: Sequence[Path]) -> Names:
@@ -113,10 +115,10 @@ def write_for_colab(
             cell = nbformat.v4.new_code_cell(source, id="bring-modules")
             copy.cells.insert(1, cell)
             _write(copy, folder / files[path.stem])
-    for path in sources_of(["posenc_*"]):
-        copy = folder / path.relative_to(PROJECT)
-        copy.parent.mkdir(exist_ok=True)
-        shutil.copy(path, copy)
+    for module in MODULES:
+        for path, place in sources_of(module).items():
+            (folder / place).parent.mkdir(exist_ok=True)
+            shutil.copy(path, folder / place)
 
 
 def _relink(

@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from copies import PROJECT, sources_of
+from copies import MODULES, sources_of
 from series.commands import CommandError
 
 WEB = Path(__file__).resolve().parent
@@ -19,7 +19,6 @@ PINS = json.loads((WEB / "pyodide.json").read_text("utf-8"))
 # The one package of the registry that carries Pyodide's own compiled wheels.
 CARRIER = "open-webui==0.12.4"
 CARRIED = "open_webui/frontend/pyodide/"
-MODULES = ("posenc_helpers", "posenc_review")
 LATER = {"mpmath", "posenc-review"}  # loaded when a cell imports them
 KERNEL = "@jupyterlite/pyodide-kernel-extension"
 ALL_FILES = PINS["core"] | PINS["wheels"] | PINS["registry"]
@@ -142,7 +141,8 @@ def prepare(kept: Path) -> Path:
     parts = [kept / name for name in ALL_FILES]
     parts += sorted((EXTENSIONS / KERNEL / "static/pypi").glob("p*.whl"))
     parts += (EXTENSIONS / KERNEL / "static/pypi").glob("ipykernel-*.whl")
-    parts += sources_of(MODULES)
+    for module in MODULES:
+        parts += sources_of(module)
     parts += [WEB / "bytecode.mjs", WEB / "bytecode.py", WEB / "lite.py"]
     made_of = json.dumps({str(path): sha256(path) for path in parts})
     note = folder / "made-of.json"
@@ -155,8 +155,8 @@ def prepare(kept: Path) -> Path:
             shutil.copy(path, folder)
     for module in MODULES:
         with zipfile.ZipFile(folder / f"{module}-0.zip", "w") as archive:
-            for path in sources_of([module]):
-                archive.write(path, path.relative_to(PROJECT))
+            for path, place in sources_of(module).items():
+                archive.write(path, place)
     _write_lock(folder)
     _compile(folder)
     _write_lock(folder)  # their sums have changed

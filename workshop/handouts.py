@@ -40,7 +40,7 @@ from series.formulas import mathml
 from series.listing import NOTEBOOKS, TITLE
 
 WORKSHOP = Path(__file__).resolve().parent
-PLAY_SCRIPT = WORKSHOP.parent / "posenc_play.js"
+PLAY_SCRIPT = WORKSHOP.parent / "posenc/play.js"
 KINDS = ("student", "instructor")
 WRITTEN = ".written.json"  # checksums of the notebooks that were written
 BROWSERS = ("chromium", "chromium-browser", "chrome", "msedge")

@@ -1,8 +1,4 @@
-"""The check of an exercise: what the folded cells above the answers call.
-
-`posenc_helpers` passes `check` on, so that notebooks import all they need
-from one place.
-"""
+"""The check of an exercise: what the folded cells above all answers call."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress

@@ -22,10 +22,10 @@
 # ///
 """Review rotary functions and tables of published libraries, as a table.
 
-    uv run tools/review_libraries.py [--write]
+    uv run review/survey.py [--write]
 
 It prints Markdown, and names the rows that differ from those of
-`posenc_review/README.md`; with `--write` it puts its own rows there. It is no
+`review/README.md`; with `--write` it puts its own rows there. It is no
 test: what a library does otherwise than the paper may be meant so.
 """
 
@@ -39,11 +39,9 @@ from importlib.metadata import version
 from pathlib import Path
 from pkgutil import resolve_name as use
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from posenc_review import Review, review, review_rotary
 
-PAGE = Path(__file__).parents[1] / "posenc_review/README.md"
+PAGE = Path(__file__).with_name("README.md")
 WIDTH = 64
 LENGTH = 8192  # positions that are looked at
 OLD_LENGTH = 2048  # of a model whose context is extended

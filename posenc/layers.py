@@ -1,7 +1,7 @@
 """Keras 3 layers that tell a model where each word stands.
 
 They run on TensorFlow, JAX and PyTorch. Notebook 04 builds drafts of all
-three layers; `posenc_helpers.position_encoding` makes the fixed tables.
+three layers; the fixed tables are those of `posenc.fast_table`.
 """
 
 from contextlib import nullcontext
@@ -13,12 +13,12 @@ import numpy as np
 from keras import ops
 from keras.backend import is_float_dtype, standardize_dtype
 
+from posenc.fast_table import fast_position_encoding
 from posenc_helpers import (
     MAX_POSITION,
     angular_frequencies,
     checked_int,
     checked_max_wavelength,
-    position_encoding,
 )
 
 BACKEND = keras.backend.backend()
@@ -30,7 +30,7 @@ elif BACKEND == "torch":
     import torch
 
     # PyTorch's compiler would compute NumPy code in float32.
-    position_encoding = torch.compiler.disable(position_encoding)
+    fast_position_encoding = torch.compiler.disable(fast_position_encoding)
 
 Tensor = Any  # or an array: whatever Keras takes for a tensor
 Shape = tuple[int | None, ...]
@@ -57,7 +57,7 @@ def _value(tensor: Tensor) -> np.ndarray | None:
 
 def _sinusoids(shape: tuple[int, int], dtype: str | None = None) -> Tensor:
     """Initializer: float64 angles whatever the dtype, then one rounding."""
-    return ops.convert_to_tensor(position_encoding(*shape), dtype)
+    return ops.convert_to_tensor(fast_position_encoding(*shape), dtype)
 
 
 def _refuse(told: str, ids: np.ndarray, fits: np.ndarray) -> None:
@@ -361,7 +361,7 @@ class SinePositionEncoding(_PositionLayer):
     def _rows_from_table(self, inputs: Tensor, start: int) -> Tensor:
         """For a known length and start: NumPy makes the rows."""
         batch, length, d_model = inputs.shape
-        rows = position_encoding(
+        rows = fast_position_encoding(
             length,
             d_model,
             max_wavelength=self.max_wavelength,

@@ -7,7 +7,6 @@ import sys
 
 import pytest
 from conftest import ROOT
-
 from posenc_review import __main__ as command
 from posenc_review import settings
 
@@ -150,7 +149,7 @@ def test_what_takes_much_says_so_first(run, monkeypatch):
 
 def test_the_folder_alone_is_enough(tmp_path):
     """Copied elsewhere, without docstrings: messages are no docstrings."""
-    shutil.copytree(ROOT / "posenc_review", tmp_path / "posenc_review")
+    shutil.copytree(ROOT / "review/posenc_review", tmp_path / "posenc_review")
     (tmp_path / "mine.py").write_text(ALONE)
     begin = [sys.executable, "-OO", "-X", "importtime", "-m", "posenc_review"]
     done = subprocess.run(

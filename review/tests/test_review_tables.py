@@ -10,9 +10,8 @@ from types import SimpleNamespace
 import ml_dtypes
 import numpy as np
 import pytest
-from test_review_rotary import assert_places_are_named, assert_says
-
 from posenc_review import CONVENTIONS, convention_of, review
+from test_review_rotary import assert_places_are_named, assert_says
 
 WIDTH = 32
 PAPER = "paper, interleaved"

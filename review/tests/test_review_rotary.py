@@ -10,9 +10,8 @@ import re
 import ml_dtypes
 import numpy as np
 import pytest
-from test_review_config import FROM_4096, LLAMA3
-
 from posenc_review import review, review_rotary
+from test_review_config import FROM_4096, LLAMA3
 
 WIDTH, PAIRS = 32, 16
 COLUMN, PAIR = np.arange(WIDTH), np.arange(PAIRS)

@@ -5,7 +5,6 @@ import math
 
 import numpy as np
 import pytest
-
 from posenc_review.config import read_config
 
 HEAD = {"hidden_size": 512, "num_attention_heads": 8}

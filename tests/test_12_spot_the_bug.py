@@ -1,4 +1,4 @@
-"""Notebook 07: the module finds what it finds; its exercises."""
+"""Notebook 12: the module finds what it finds; its exercises."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,9 +7,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 from conftest import assert_replies, cells_of
+from posenc_review import review
 
 from posenc_helpers import position_encoding
-from posenc_review import review
 
 NAME = Path(__file__).stem.removeprefix("test_")
 

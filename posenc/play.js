@@ -1,12 +1,12 @@
 // Figures to play with, such as <posenc-play figure="hands" data-position="7">.
 //
-// `play` of posenc_helpers.py writes that element, and brings this file along.
+// `play` of posenc/play.py writes that element, and brings this file along.
 // It needs no kernel, no library and no network. On screen a figure takes the
 // place of the still picture above it; on paper the picture is printed.
 //
 // A figure is an object: the question it asks (`ask`), what to notice after
 // the first move (`note`), its `settings`, each with a slider or a button for
-// each of its `choices`, and `draw`; `plays` names the setting that a Play
+// each of its `choices` (RANGES has their ranges), and `draw`; `plays` names the setting that a Play
 // button runs through, if there is one.
 // From the state, which is a value for each setting, and the room in pixels,
 // `draw` makes three things: `pictures`, which are lists of SVG markup; `says`,
@@ -155,11 +155,35 @@
       href="${canvas.toDataURL()}"/>`;
   }
 
-  const figures = {};
-  const MAX_WAVELENGTH = {
-    ...{ label: "Maximum wavelength", start: 10_000, min: 100, max: 1e6 },
-    ...{ power: 10, step: 0.25 },
+
+  // For each figure its settings: where each begins, and its range. JSON, since
+  // posenc/play.py reads it too; a start with a point allows fractions.
+  const RANGES = {
+    "apart": { "position": [20, 0, 99], "frequency": [1.0, 0.05, 3.1] },
+    "hands": { "position": [7, 0, 63] },
+    "pair": { "position": [7, 0, 63], "offset": [3, 0, 32] },
+    "alike": {
+      "position": [40, 0, 127],
+      "d_model": [64, 4, 512],
+      "max_wavelength": [10000, 100, 1000000]
+    },
+    "rotary": {
+      "query": [20, 0, 63],
+      "key": [32, 0, 63],
+      "pair": [8, 0, 31],
+      "rotary_dim": [64, 16, 64],
+      "base": [10000, 100, 1000000]
+    },
+    "unseen": {
+      "trained": [20, 4, 64],
+      "length": [40, 4, 160],
+      "base": [10000, 1, 100000000],
+      "remedy": [0, 0, 3]
+    }
   };
+
+  const figures = {};
+  const WAVELENGTHS = { power: 10, step: 0.25 }; // a slider of the logarithm
 
   // One row of the encoding: eight clock hands, each read twice.
 
@@ -176,7 +200,7 @@
       is red, or positive, in the first half and blue, or negative, in the
       second. The last hand needs 19\u00a0869, so its columns hardly change.`,
     settings: {
-      position: { label: "Position", start: 7, min: 0, max: 63 },
+      position: { label: "Position" },
     },
     plays: "position",
     draw({ position }, width) {
@@ -290,13 +314,10 @@
       tenth apart. Eight hands keep all positions apart: within 100 positions,
       they are never all back at once.`,
     settings: {
-      position: {
-        ...{ label: "Marked position", start: 20, min: 0, max: 99 },
-        tone: "blue",
-      },
+      position: { label: "Marked position", tone: "blue" },
       frequency: {
-        ...{ label: "Fast hand's frequency", start: 1 },
-        ...{ min: 0.05, max: 3.1, step: 0.01 },
+        label: "Fast hand's frequency",
+        step: 0.01,
         show: (frequency) => number(frequency, 2),
       },
     },
@@ -374,12 +395,8 @@
       see, and yet the angle between a blue hand and its orange one stays the
       same. So does the dot product, which depends on the offset alone.`,
     settings: {
-      position: {
-        ...{ label: "Position, p", start: 7, min: 0, max: 63, tone: "blue" },
-      },
-      offset: {
-        ...{ label: "Offset, k", start: 3, min: 0, max: 32, tone: "orange" },
-      },
+      position: { label: "Position, p", tone: "blue" },
+      offset: { label: "Offset, k", tone: "orange" },
     },
     plays: "position",
     draw({ position, offset }, width) {
@@ -464,12 +481,9 @@
       columns and the maximum wavelength, however, change the shape of the
       curve.`,
     settings: {
-      position: {
-        ...{ label: "Marked position", start: 40, min: 0, max: 127 },
-        tone: "blue",
-      },
-      d_model: { label: "Columns", start: 64, min: 4, max: 512, power: 2 },
-      max_wavelength: MAX_WAVELENGTH,
+      position: { label: "Marked position", tone: "blue" },
+      d_model: { label: "Columns", power: 2 },
+      max_wavelength: { label: "Maximum wavelength", ...WAVELENGTHS },
     },
     draw({ position, d_model, max_wavelength }, width) {
       const frequencies = angularFrequencies(d_model, max_wavelength);
@@ -538,23 +552,18 @@
       curve lies higher, because a pair that does not turn scores the same at
       any distance.`,
     settings: {
-      query: {
-        ...{ label: "Position of the query", start: 20, min: 0, max: 63 },
-        tone: "blue",
-      },
-      key: {
-        ...{ label: "Position of the key", start: 32, min: 0, max: 63 },
-        tone: "orange",
-      },
-      pair: { label: "Pair on the dial", start: 8, min: 0, max: 31 },
+      query: { label: "Position of the query", tone: "blue" },
+      key: { label: "Position of the key", tone: "orange" },
+      pair: { label: "Pair on the dial" },
       rotary_dim: {
-        ...{ label: "Rotated columns", start: 64, min: 16, max: 64, step: 16 },
+        label: "Rotated columns",
+        step: 16,
         show: (columns) => `${columns} of 64`,
       },
-      max_wavelength: MAX_WAVELENGTH,
+      base: { label: "Base", ...WAVELENGTHS },
     },
-    draw({ query, key, pair, rotary_dim, max_wavelength }, width) {
-      const rotating = angularFrequencies(rotary_dim, max_wavelength);
+    draw({ query, key, pair, rotary_dim, base }, width) {
+      const rotating = angularFrequencies(rotary_dim, base);
       const frequencies = range(32).map((i) => rotating[i] ?? 0);
       const w = frequencies[pair];
       const offset = key - query;
@@ -680,25 +689,19 @@
       last pair most and pair 0 not at all, so a pair between them may still
       reach new angles. By parts, only pairs without a full turn are slowed.`,
     settings: {
-      trained: {
-        ...{ label: "Length in training", start: 20, min: 4, max: 64 },
-        tone: "blue",
-      },
-      length: {
-        ...{ label: "Length of the text", start: 40, min: 4, max: 160 },
-        tone: "orange",
-      },
-      max_wavelength: { ...MAX_WAVELENGTH, min: 1, max: 1e8 },
+      trained: { label: "Length in training", tone: "blue" },
+      length: { label: "Length of the text", tone: "orange" },
+      base: { label: "Base", ...WAVELENGTHS },
       remedy: {
-        ...{ label: "Remedy", start: 0, min: 0, max: 3 },
+        label: "Remedy",
         choices: ["none", "interpolation", "NTK-aware", "by parts"],
       },
     },
-    draw({ trained, length, max_wavelength, remedy }, width) {
+    draw({ trained, length, base, remedy }, width) {
       const width8 = 8; // of a head
       const stretch = Math.max(1, length / trained);
-      const before = angularFrequencies(width8, max_wavelength);
-      const wider = max_wavelength * stretch ** (width8 / (width8 - 2));
+      const before = angularFrequencies(width8, base);
+      const wider = base * stretch ** (width8 / (width8 - 2));
       const isFull = (w) => trained * w >= TURN;
       const after = [
         before,
@@ -777,6 +780,12 @@
       };
     },
   };
+
+  for (const [name, settings] of Object.entries(RANGES)) {
+    for (const [setting, [start, min, max]] of Object.entries(settings)) {
+      Object.assign(figures[name].settings[setting], { start, min, max });
+    }
+  }
 
   // What all figures share: the state, the sliders, the hand that moves them.
 
