@@ -11,7 +11,7 @@ import pytest
 import renew_series
 from conftest import PATHS, ROOT
 from plugin import pictures
-from series import listing
+from series import listing, references
 from series.cells import FOLDED, IGNORED, TAGS, is_folded, tags
 from series.chapters import CLEAR_OUTPUTS
 
@@ -47,18 +47,6 @@ def code(notebook):
 def text_of(notebook):
     cells = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
     return "\n".join(cell.source for cell in cells)
-
-
-def sections(notebook):
-    """The numbers in front of the headings of sections, as they stand."""
-    found = re.findall(r"(?m)^## (\d+)\. ", text_of(notebook))
-    return [int(number) for number in found]
-
-
-def captions(notebook):
-    """The numbers of the figures, as their captions tell them."""
-    found = re.findall(r"(?m)^\*\*Figure (\d+)\.\*\* ", text_of(notebook))
-    return [int(number) for number in found]
 
 
 def test_the_list_names_the_notebooks_that_there_are():
@@ -162,7 +150,9 @@ def test_every_figure_has_alt_text_and_a_numbered_caption(notebook):
             begins = following.source.startswith(caption)
             assert begins, f"begin the cell after {cell.id} with {caption}"
     assert number >= 1, "draw one figure at least"
-    assert len(captions(notebook)) == number, "a caption without a figure"
+    assert len(references.labels(notebook, "figure")) == number, (
+        "a caption without a figure"
+    )
 
 
 def test_has_the_parts_that_a_reader_expects(notebook, path):
@@ -178,42 +168,33 @@ def test_has_the_parts_that_a_reader_expects(notebook, path):
 
 
 def test_sections_are_numbered_in_order(notebook):
-    numbers = sections(notebook)
-    in_order = numbers == list(range(1, len(numbers) + 1))
-    assert in_order, f"number the sections anew, they are {numbers}"
+    for kind in references.KINDS:
+        labels = references.labels(notebook, kind)
+        in_order = labels == [str(i) for i in range(1, len(labels) + 1)]
+        assert in_order, f"{kind}s are {labels}: uv run tools/renumber.py"
 
 
-def before_the_sources(notebook):
-    """The cells before the reading list, which cites others' sections."""
-    return itertools.takewhile(
-        lambda cell: not cell.source.startswith("## Further reading"),
-        notebook.cells,
-    )
-
-
-def test_figures_that_are_named_exist(notebook):
-    """In prose; a hint in code would outlive the figure that it means."""
-    for cell in before_the_sources(notebook):
-        for figure in re.findall(r"\b[Ff]igure (\d+)\b", cell.source):
-            there = int(figure) in captions(notebook)
-            assert there, f"{cell.id} names a figure {figure}"
-            in_code = cell.cell_type == "code"
-            assert not in_code, f"{cell.id}: say what figure {figure} shows"
-
-
-def test_sections_that_are_named_exist(notebook):
-    """Whole numbers: a paper's section has a point in it, as 3.5."""
-    several = r"\b[Ss]ections? ((?:\d+(?:, | and | to )?)+)(?![\d.]*\.\d)"
-    elsewhere = r"(?: of notebook (\d\d))?"
-    for cell in before_the_sources(notebook):
-        for listed, other in re.findall(several + elsewhere, cell.source):
+def test_sections_and_figures_that_are_named_exist(notebook, path):
+    """On this page or on another notebook's, before the reading list."""
+    pages = {page.name[:2]: page for page in PATHS}
+    for cell in references.prose(notebook):
+        for each in references.references(cell.source):
             there = notebook
-            if other:
-                (file,) = (p for p in PATHS if p.name.startswith(other))
-                there = nbformat.read(file, as_version=4)
-            for section in re.findall(r"\d+", listed):
-                exists = int(section) in sections(there)
-                assert exists, f"{cell.id} names a section {section}"
+            if each.notebook:
+                there = nbformat.read(pages[each.notebook], as_version=4)
+            labels = references.labels(there, each.kind)
+            for number in each.numbers:
+                assert str(number) in labels, (
+                    f"{cell.id} names a {each.kind} {number}"
+                )
+
+
+def test_no_code_names_a_figure(notebook):
+    """A hint would outlive the figure that it means."""
+    for cell in references.prose(notebook):
+        if cell.cell_type == "code":
+            kinds = [e.kind for e in references.references(cell.source)]
+            assert "figure" not in kinds, f"{cell.id}: say what it shows"
 
 
 def test_minutes_are_as_reckoned_and_one_sitting(notebook, path):

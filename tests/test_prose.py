@@ -22,19 +22,26 @@ NOT_OURS = (
 )
 SEPARATOR = r"(?:(?<=\d)(?:\\,|[,\u00a0\u202f ])(?=\d{3}(?!\d)))"
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+PER_CENT = re.compile(r"(\d)(?:\s|\\,)*(?:\\?%|per cent|percent)")
 
 
 def numbers(text: str) -> set[str]:
-    joined = re.sub(SEPARATOR, "", text)
-    return set(NUMBER.findall(joined.replace("_", "")))
+    joined = re.sub(SEPARATOR, "", text).replace("_", "")
+    shares = re.compile(rf"{NUMBER.pattern}%")
+    joined = PER_CENT.sub(r"\1%", joined)
+    found = set(shares.findall(joined))
+    return found | set(NUMBER.findall(shares.sub(" ", joined)))
 
 
 def claims(text: str) -> set[str]:
-    """Numbers that could be wrong: with a point, or of three digits."""
+    """Numbers that could be wrong: with a point, or of three digits.
+
+    A number with a per cent sign keeps it: "97.5%".
+    """
     for pattern in NOT_OURS:
         text = re.sub(pattern, " ", text)
     found = numbers(text.replace("{,}", ","))
-    return {n for n in found if "." in n or len(n) >= 3}
+    return {n for n in found if "." in n or len(n.strip("%")) >= 3}
 
 
 # In code, what describes a figure: one string, or several side by side.
@@ -49,7 +56,8 @@ def evidence(notebook) -> list[Decimal]:
             for output in cell.outputs:
                 texts.append(output.get("text", ""))
                 texts.append(output.get("data", {}).get("text/plain", ""))
-    return [Decimal(n) for n in numbers("\n".join(map(str, texts)))]
+    found = numbers("\n".join(map(str, texts)))
+    return [Decimal(n.strip("%")) for n in found]
 
 
 def claimed_by(cell) -> set[str]:
@@ -60,13 +68,13 @@ def claimed_by(cell) -> set[str]:
 
 
 def is_rounded(claim: str, values: list[Decimal]) -> bool:
-    """Whether a value, or it as per cent, rounds to the claim."""
-    wanted = Decimal(claim)
+    """Whether a value rounds to the claim; if that has a %, times 100."""
+    wanted = Decimal(claim.strip("%"))
     last = Decimal(1).scaleb(wanted.as_tuple().exponent)
     return any(
         abs(abs(value) * factor - wanted) * 2 <= last
         for value in values
-        for factor in (1, 100)
+        for factor in ((1, 100) if claim.endswith("%") else (1,))
     )
 
 
@@ -98,6 +106,7 @@ def test_every_number_in_prose_is_on_the_page(path):
         ("The last is 60 612 positions.", "60611.48", {"60612"}),
         ("It is 0.143 apart.", "0.1419", {"0.143"}),
         ("About 97.5 % are right.", "0.975", set()),
+        ("It has 3 200 entries.", "32", {"3200"}),
         ("It holds $10\\,000$ rows.", "n = 9999", {"10000"}),
         ("Vaswani et al. 2017, section 3.5, `f(512)`.", "", set()),
     ],
