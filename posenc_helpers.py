@@ -1,9 +1,8 @@
 """What the notebooks share: the formulas, and how figures are drawn.
 
-Read it from top to bottom. First come the formulas in plain NumPy: the
-sinusoidal position encoding, which notebook 02 builds, and RoPE, which
-notebook 07 builds. Then comes what they accept as arguments, and then the
-figures. What notebooks grow into, such as layers, is in the package `posenc`.
+First come the formulas in plain NumPy: the sinusoidal position encoding,
+which notebook 02 builds, and RoPE, which notebook 07 builds. Then comes what
+they accept, and then the figures. What notebooks grow into is in `posenc/`.
 """
 
 import math
@@ -23,9 +22,6 @@ from PIL import Image, ImageOps
 
 MAX_ENTRIES = 2**31  # 16 GiB of float64; a larger request is a mistake
 MAX_POSITION = 2**38  # up to there, rows are right to 1e-4
-
-
-# The formulas.
 
 
 def angular_frequencies(
@@ -64,18 +60,15 @@ def encode_positions(
     section 3.5.
 
     Args:
-        positions: Finite numbers of any shape. They may be negative or
-            fractions.
+        positions: Finite numbers of any shape, also negative or fractions.
         d_model: Number of columns. If odd, the last one is a sine.
         max_wavelength: The paper's 10 000, in positions per radian.
 
     Returns:
-        float64 array of shape `[..., d_model]`, with the axes of
-        `positions` in front.
+        float64 array: the shape of `positions`, then `d_model`.
 
     Raises:
-        TypeError: If `positions` are no real numbers, or `d_model` is not
-            an integer.
+        TypeError: If `positions` or `d_model` is of another kind.
         ValueError: If a number is not finite, too small or too large.
     """
     positions = _real_numbers("positions", positions, finite=True)
@@ -103,8 +96,8 @@ def position_encoding(
         seq_len: Number of rows, one per position. May be 0.
         d_model: Number of columns. If odd, the last one is a sine.
         max_wavelength: The paper's 10 000, in positions per radian.
-        start_index: Position of the first row. All must lie below 2**38: up
-            to there, rounded angles put a row off by less than 1e-4.
+        start_index: Position of the first row. All lie below 2**38, where
+            rounded angles put a row off by less than 1e-4.
         dtype: float64 or float32. Angles are float64 in either case.
 
     Returns:
@@ -150,17 +143,13 @@ def rotate(
 
     Raises:
         TypeError: If `x`, `positions` or `frequencies` are no real numbers.
-        ValueError: If a shape does not fit, a position or frequency is not
-            finite, or `layout` is neither "interleaved" nor "half".
+        ValueError: If a shape, a number or `layout` does not fit.
     """
     x = _real_numbers("x", x)
     positions = _real_numbers("positions", positions, finite=True)
     width = x.shape[-1] if x.ndim else 0
     if width == 0 or width % 2:
-        raise ValueError(
-            "x must have shape [..., seq_len, width] with an even width,"
-            f" not {x.shape}"
-        )
+        raise ValueError(f"x must have an even width, not the shape {x.shape}")
     if frequencies is None:
         frequencies = angular_frequencies(width)
     frequencies = _real_numbers("frequencies", frequencies, finite=True)
@@ -203,10 +192,9 @@ def checked_int(
     """The value as Python's integer; an error if it is none, or unfit."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be an integer, not {value!r}")
-    if value < lowest:
-        raise ValueError(f"{name} must be at least {lowest}, not {value}")
-    if value > highest:
-        raise ValueError(f"{name} must be at most {highest}, not {value}")
+    if not lowest <= value <= highest:
+        limit = f"least {lowest}" if value < lowest else f"most {highest}"
+        raise ValueError(f"{name} must be at {limit}, not {value}")
     return int(value)
 
 
@@ -243,9 +231,7 @@ def checked_max_wavelength(value: object) -> float:
     )
 
 
-def _real_numbers(
-    name: str, value: ArrayLike, finite: bool = False
-) -> np.ndarray:
+def _real_numbers(name: str, value: ArrayLike, finite=False) -> np.ndarray:
     """The value as an array; an error if it is not one of real numbers."""
     try:
         array = np.asarray(value)
@@ -274,19 +260,14 @@ def use_series_style() -> None:
 
 
 def show(fig: Figure, alt: str) -> None:
-    """Display a figure at half its size, with its alt text, and close it.
-
-    At 200 dots an inch it is sharp on dense screens and in print.
-    """
+    """Display a figure with its alt text, sharp at half its size; close it."""
     full, small = BytesIO(), BytesIO()
     fig.savefig(full, format="png", dpi=200, bbox_inches="tight")
     picture = Image.open(full).convert("RGB")
-    # With an even size, half of it is a whole number of pixels: no screen
-    # blurs it.
+    # Half of an even size is a whole number of pixels, which are not blurred.
     right, below = picture.width % 2, picture.height % 2
     picture = ImageOps.expand(picture, (0, 0, right, below), "white")
-    # 128 colors are plenty for a figure, and make it a third as large.
-    # MAXCOVERAGE keeps rare colors, such as that of a single dot.
+    # 128 colors make a figure a third as large. MAXCOVERAGE keeps rare ones.
     picture = picture.quantize(128, Image.Quantize.MAXCOVERAGE)
     picture.save(small, "png", optimize=True)
     png = b64encode(small.getvalue()).decode()  # Pyodide needs text
@@ -305,7 +286,7 @@ def plot_matrix(
     limits: tuple[float, float] | None = None,
     colorbar: bool = True,
 ) -> Axes:
-    """Draw a matrix of shape `[position, column]` as a labeled heatmap.
+    """Draw a matrix `[position, column]` as a heatmap; return `ax`.
 
     Args:
         matrix: The values.
@@ -315,11 +296,7 @@ def plot_matrix(
             values that begin at 0, from dark to bright.
         limits: The values of the first and the last color. By default these
             are -1 and 1 for signed values, 0 and the largest for others.
-        colorbar: Whether to draw a color bar. Several heatmaps with the
-            same limits need only one.
-
-    Returns:
-        `ax`.
+        colorbar: Whether to draw a color bar.
 
     Raises:
         ValueError: If `positions_along` is neither "x" nor "y".
@@ -328,31 +305,26 @@ def plot_matrix(
         raise ValueError(
             f"positions_along must be 'x' or 'y', not {positions_along!r}"
         )
+    labels = {"xlabel": "Column", "ylabel": "Position"}
+    if positions_along == "x":
+        matrix = np.transpose(matrix)
+        labels = {"xlabel": "Position", "ylabel": "Column"}
     lowest, highest = limits or ((-1, 1) if signed else (0, None))
-    image = ax.imshow(
-        matrix if positions_along == "y" else np.transpose(matrix),
-        aspect="auto",
-        interpolation="nearest",
-        cmap="RdBu_r" if signed else "viridis",
-        vmin=lowest,
-        vmax=highest,
-    )
+    cmap = "RdBu_r" if signed else "viridis"
+    how = {"cmap": cmap, "vmin": lowest, "vmax": highest}
+    image = ax.imshow(matrix, aspect="auto", interpolation="nearest", **how)
     if colorbar:
         ax.figure.colorbar(image, ax=ax, label="Value")
-    if positions_along == "y":
-        ax.set(xlabel="Column", ylabel="Position")
-    else:
-        ax.set(xlabel="Position", ylabel="Column")
+    ax.set(**labels)
     return ax
 
 
 def __getattr__(name: str) -> None:
     """Say where a name has moved: students' older copies ask for it here."""
     moved = {"check": "check", "play": "play", "plot_pipeline": "pipeline"}
-    if name not in moved:
-        raise AttributeError(f"posenc_helpers has no {name!r}")
-    raise ImportError(
-        f"{name} has moved: write `from posenc.{moved[name]} import {name}`."
-        " Likewise, posenc_layers is now posenc.layers, and posenc_letters is"
-        " posenc.letters."
-    )
+    if name in moved:
+        raise ImportError(
+            f"write `from posenc.{moved[name]} import {name}`; posenc_layers"
+            " and posenc_letters are posenc.layers and posenc.letters now"
+        )
+    raise AttributeError(f"posenc_helpers has no {name!r}")

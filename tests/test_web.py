@@ -150,7 +150,7 @@ def test_a_changed_notebook_has_another_name(small):
     assert before["02_second"] == after["02_second"]
 
 
-def test_copies_for_colab_bring_the_modules(small, tmp_path, monkeypatch):
+def test_copies_for_colab_bring_the_modules(small, tmp_path):
     branch = tmp_path / "branch"
     copies.write_for_colab(small, branch, "owner/name", lambda name: None)
     notebook = nbformat.read(branch / "full/01_first.ipynb", as_version=4)
@@ -164,13 +164,21 @@ def test_copies_for_colab_bring_the_modules(small, tmp_path, monkeypatch):
     code = next(c.source for c in notebook.cells if c.cell_type == "code")
     there = "https://github.com/owner/name/archive/refs/heads/colab.zip"
     assert there in code
-    monkeypatch.chdir(tmp_path)
-    exec(code.replace(there, Path(packed).as_uri()), {})
-    ours = [*ROOT.glob("posenc_*.*"), *ROOT.glob("posenc_*/*.py")]
-    assert len(ours) > 2
-    for path in ours:
-        brought = Path(path.relative_to(ROOT))
-        assert brought.read_bytes() == path.read_bytes()
+    # In an empty folder, whose modules come before all others.
+    (tmp_path / "empty").mkdir()
+    code = code.replace(there, Path(packed).as_uri())
+    numpy = f"import sys; sys.path += {sys.path!r}\n"
+    code += "\nimport posenc.check, posenc.play, posenc_helpers, posenc_review"
+    code += "\nprint(posenc.play.RANGES, posenc_review.__file__)"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", numpy + code],
+        cwd=tmp_path / "empty",
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert str(tmp_path / "empty/posenc_review") in done.stdout
+    assert (tmp_path / "empty/posenc/layers.py").exists()
 
 
 # Pyodide.
