@@ -160,7 +160,7 @@ class RotaryReaders(Readers):
     """Readers with RoPE, each with a base of its own.
 
     Args:
-        bases: The base (`max_wavelength`) of each reader.
+        bases: The base of RoPE in each reader, such as 10 000.
         **settings: Further arguments of `Readers`.
     """
 
