@@ -1,7 +1,8 @@
 """The check of an exercise: what the folded cells above all answers call."""
 
+import io
 from collections.abc import Callable, Iterable
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from functools import wraps
 from inspect import isroutine
 from reprlib import repr as shortened
@@ -9,6 +10,8 @@ from reprlib import repr as shortened
 import numpy as np
 
 NOT_ANSWERED = "Not answered yet: replace the dots, then run this again."
+CORRECT = "Correct."
+PASSES = "The solution passes."
 CANNOT_JUDGE = "Not judged: run all cells above, and then this one again"
 
 
@@ -20,12 +23,13 @@ def check(
     inputs: Iterable[tuple] | None = None,
     mistakes: Iterable[tuple[object, str]] = (),
     tolerance: float = 1e-6,
-) -> None:
+) -> bool:
     """Say whether an exercise is answered, and if not, give a hint.
 
     What is the same in every exercise is said here: dots that are left,
     nothing returned, an error in the reader's own code, text or a set
-    instead of numbers, an answer that `expected` cannot judge.
+    instead of numbers, an answer that `expected` cannot judge, the first
+    of the `inputs` for which a function that is right for others is wrong.
 
     Args:
         answer: The reader's answer; `...` means none yet.
@@ -39,13 +43,18 @@ def check(
             it) and the hint that fits it.
         tolerance: Absolute difference that still counts as right.
 
+    Returns:
+        Whether the answer is right, for a check that has more to show then.
+
     Raises:
         TypeError: If `expected` is neither numbers nor text nor a function.
     """
     _check_expected(expected)
     calls, trouble = _Calls(), ""
+    if inputs is not None:
+        inputs = [tuple(each) for each in inputs]
     if inputs is not None and callable(answer):
-        answer = calls.values(answer, [tuple(each) for each in inputs])
+        answer = calls.values(answer, inputs)
     elif inputs is not None:
         trouble = f"Give a function, not {shortened(answer)}."
     elif isroutine(answer):  # a check looks into a class or a model as it is
@@ -53,16 +62,16 @@ def check(
 
     if _has_dots(answer):
         print(NOT_ANSWERED)
-        return
+        return False
     judging = ""
     try:
         if _matches(answer, expected, tolerance):
-            print("Correct.")
-            return
+            print(CORRECT)
+            return True
     except Exception as error:  # in `expected`, or in the reader's function
         if isinstance(error, NameError) and not calls.error:
             print(f"{CANNOT_JUDGE} ({error}).")
-            return
+            return False
         judging = (
             "Does your answer have the form that the exercise asks for?"
             f" Judging it raised {type(error).__name__}: {error}."
@@ -71,13 +80,33 @@ def check(
     trouble = trouble or calls.trouble() or _trouble_with(answer, expected)
     if trouble == NOT_ANSWERED:
         print(trouble)
-        return
+        return False
     for wrong, fitting in mistakes:
         with suppress(Exception):  # this mistake cannot look at the answer
             if _matches(answer, wrong, tolerance):
                 print(f"Not yet. Hint: {fitting}")
-                return
+                return False
+    if not trouble and not judging and inputs is not None:
+        trouble = _where_wrong(inputs, answer, expected, tolerance)
     print(" ".join(f"Not yet. {trouble or judging} Hint: {hint}".split()))
+    return False
+
+
+def confirm(check_of_exercise: Callable, solution: object) -> None:
+    """Give a solution to the check of its exercise, and say that it passes.
+
+    A reader who runs all cells of a notebook would otherwise read "Correct."
+    below an answer that is still open.
+
+    Args:
+        check_of_exercise: The function that takes a reader's answer, such
+            as `check_2`.
+        solution: What it takes for right.
+    """
+    said = io.StringIO()
+    with redirect_stdout(said):
+        check_of_exercise(solution)
+    print(said.getvalue().replace(CORRECT, PASSES, 1), end="")
 
 
 def _check_expected(expected: object) -> None:
@@ -139,8 +168,8 @@ class _Calls:
             return ""
         if len(without_value) == len(values):
             return "Nothing was returned: is `return` missing?"
-        given = ", ".join(shortened(each) for each in without_value[0])
-        return f"For the input ({given}), nothing was returned."
+        given = _as_call(without_value[0])
+        return f"For the input {given}, nothing was returned."
 
 
 def _has_dots(answer: object) -> bool:
@@ -166,6 +195,34 @@ def _matches(answer: object, expected: object, tolerance: float) -> bool:
         )
     except Exception:  # the answer cannot be compared with numbers
         return False
+
+
+def _where_wrong(
+    inputs: list[tuple], values: list, expected: object, tolerance: float
+) -> str:
+    """The first input with a wrong value, if another has the right one."""
+    if callable(expected) or len(values) != len(expected):
+        return ""
+    right, wrong = [], []
+    for given, value, wanted in zip(inputs, values, expected, strict=True):
+        found = right if _matches(value, wanted, tolerance) else wrong
+        found.append(given)
+    if not right or not wrong or not _is_short(right[0] + wrong[0]):
+        return ""
+    is_right, is_not = _as_call(right[0]), _as_call(wrong[0])
+    return f"Right for the input {is_right}, but not for {is_not}."
+
+
+def _is_short(arguments: tuple) -> bool:
+    """Whether a reader can read what a function was called with."""
+    kinds = int | float | str | list | tuple | np.generic | None
+    return all(isinstance(argument, kinds) for argument in arguments)
+
+
+def _as_call(arguments: tuple) -> str:
+    """Arguments in brackets, as in a call."""
+    plain = [a.item() if isinstance(a, np.generic) else a for a in arguments]
+    return f"({', '.join(shortened(argument) for argument in plain)})"
 
 
 def _trouble_with(answer: object, expected: object) -> str:

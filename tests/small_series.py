@@ -76,7 +76,7 @@ def small_notebook(title: str, other: str) -> NotebookNode:
         ),
         code(
             "solution-1",
-            "answer_1 = 'SOLVED'",
+            "solution_1 = 'SOLVED'",
             "solution",
             outputs=[picture("The solution.")],
             **FOLDED,

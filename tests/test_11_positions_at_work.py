@@ -56,7 +56,7 @@ def test_findings_on_positions_hold_for_any_weights(seed, head_dim):
     after = names["after_dropping"]
     assert min(after(names["drop_oldest"], 8)) > 0.5
     assert after(names["drop_oldest"], 12) == [0] * 4
-    assert after(names["shift"], 8) == [0] * 4
+    assert after(names["solution_2"], 8) == [0] * 4
     # Pads that are seen.
     seen, skipped = np.tri(20, dtype=bool), names["NOT_COUNTED"]
     for model in (rope, learned):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from posenc.check import check
+from posenc.check import check, confirm
 
 
 def reply(capsys, *arguments, **options) -> str:
@@ -89,6 +89,49 @@ def test_a_function_is_called_with_each_of_the_inputs(capsys):
     assert said == "Not yet. Hint: add\n"
     with pytest.raises(TypeError):  # a call's arguments are a tuple
         check(add, [1], inputs=[1])
+
+
+@pytest.mark.parametrize(
+    ("answer", "place"),
+    [
+        (lambda a, b: a + abs(b), "Right for the input (1, 2), but not for"),
+        (lambda a, b: a if b < 0 else a + b, "Right for the input (1, 2)"),
+        (lambda a, b: a - b, "Hint"),  # wrong everywhere
+        (lambda a, b: [a, b], "Hint"),
+    ],
+)
+def test_the_place_is_named_where_a_function_begins_to_fail(
+    capsys, answer, place
+):
+    inputs = [(1, 2), (np.float64(5), 1), (4, -2), (7, -3)]
+    said = reply(capsys, answer, [3, 6, 2, 4], "add", inputs=inputs)
+    assert said.startswith(f"Not yet. {place}")
+    if place.endswith("not for"):
+        assert "but not for (4, -2). Hint: add" in said
+
+
+def test_a_place_that_nobody_can_read_is_not_named(capsys):
+    inputs = [(np.zeros(3),), (np.ones(3),)]
+    said = reply(capsys, lambda a: 0, [0, 3], "sum", inputs=inputs)
+    assert said == "Not yet. Hint: sum\n"
+
+
+def test_a_check_can_go_on_when_the_answer_is_right():
+    assert check(2, 2) is True
+    for answer in (3, ..., None, "two"):
+        assert check(answer, 2) is False
+
+
+def test_a_solution_passes_in_words_of_its_own(capsys):
+    def check_1(answer):
+        if check(answer, 2, "one and one"):
+            print("Correct. And 2 is even.")
+
+    confirm(check_1, 2)
+    said = capsys.readouterr().out
+    assert said == "The solution passes.\nCorrect. And 2 is even.\n"
+    confirm(check_1, 3)
+    assert capsys.readouterr().out == "Not yet. Hint: one and one\n"
 
 
 def first_is_3(answer):

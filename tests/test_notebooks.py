@@ -3,6 +3,7 @@
 CONTRIBUTING.md says in words what is asked here, and why.
 """
 
+import ast
 import itertools
 import re
 
@@ -230,9 +231,37 @@ def test_each_exercise_has_a_check_an_answer_and_a_solution(notebook, path):
         assert f"check_{number}(" in answer.source, answer.id
         short = len(answer.source.splitlines()) <= 6
         assert short, f"{answer.id}: six lines at most"
+        reminds = re.match(
+            r"# Run the folded cells? above first\n", answer.source
+        )
+        assert reminds, f"{answer.id}: # Run the folded cell above first"
         assert "Not answered yet" in str(answer.outputs), answer.id
-        assert "Correct." in str(solution.outputs), solution.id
-        assert "Not yet" not in str(solution.outputs), solution.id
+        confirms = f"confirm(check_{number}, solution_{number})"
+        assert confirms in solution.source, f"{solution.id}: {confirms}"
+        assert "The solution passes." in str(solution.outputs), solution.id
+
+
+def names_made_by(cell):
+    """Functions and variables that a cell defines."""
+    made = set()
+    for part in ast.parse(cell.source).body:
+        if isinstance(part, ast.FunctionDef):
+            made.add(part.name)
+        elif isinstance(part, ast.Assign):
+            targets = map(ast.walk, part.targets)
+            names = itertools.chain.from_iterable(targets)
+            made |= {n.id for n in names if isinstance(n, ast.Name)}
+    return made
+
+
+def test_a_solution_leaves_the_answers_of_readers_alone(notebook):
+    answers, solutions = set(), set()
+    for cell in code(notebook):
+        if "exercise" in tags(cell):
+            answers |= names_made_by(cell)
+        elif "solution" in tags(cell):
+            solutions |= names_made_by(cell)
+    assert not answers & solutions, "give the solution a name of its own"
 
 
 def test_predictions_are_followed_by_their_answer(notebook):

@@ -16,7 +16,11 @@ UNTIDY = [
         metadata={"tags": ["check"]},
     ),
     new_code_cell("check_1(...)", metadata={"tags": ["exercise"]}),
-    new_code_cell("check_1(1+1)", metadata={"tags": ["solution"]}),
+    new_code_cell(
+        "confirm = lambda check, solution: print(check(solution))\n"
+        "confirm(check_1, 1+1)",
+        metadata={"tags": ["solution"]},
+    ),
     new_code_cell(
         "print('progress')", metadata={"tags": ["nbval-ignore-output"]}
     ),
@@ -57,13 +61,13 @@ def test_what_an_editor_left_is_corrected_once(tmp_path):
     assert names == ["exercise-1", "check-1", "answer-1", "solution-1"]
     assert len({cell.id for cell in notebook.cells}) == len(UNTIDY)
     assert task.source == "### Exercise 1. Add"
-    assert solution.source == "check_1(1 + 1)"
+    assert solution.source.endswith("confirm(check_1, 1 + 1)")
     folded = [bool(cell.metadata.get("jupyter")) for cell in notebook.cells]
     assert folded == [False, True, False, True, False, False]
     assert module.metadata == {}
     counts = [cell.execution_count for cell in notebook.cells[1:]]
     assert counts == [1, 2, 3, 4, 5]
-    assert solution.outputs[0].data["text/plain"] == "True"
+    assert solution.outputs[0].text == "True\n"
     assert progress.outputs == []
     assert "corrected ids: exercise-1, check-1, answer-1" in done.stdout
     assert "corrected formatting: solution-1" in done.stdout

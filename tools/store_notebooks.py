@@ -73,7 +73,7 @@ def exercise_part(cell: NotebookNode) -> str | None:
     elif "check" in found:
         kind, sign = "check", r"\Adef check_(\d+)\("
     elif "solution" in found:
-        kind, sign = "solution", r"^check_(\d+)\("
+        kind, sign = "solution", r"^confirm\(check_(\d+),"
     elif "exercise" in found:
         kind, sign = "answer", r"^check_(\d+)\("
     else:
