@@ -64,6 +64,13 @@ def small_notebook(title: str, other: str) -> NotebookNode:
         code("reveal-b", "2 + 2", "reveal", outputs=[printed("ANSWER-B")]),
         prose("explain-b", "It is four."),
         code("wait", "go()", "nbval-ignore-output"),
+        prose("round-1", "## Round 1. Judge"),
+        code(
+            "form-1",
+            "said('? 1 It is so')",
+            "form",
+            outputs=[printed("Not answered yet: 1")],
+        ),
         prose("aside", "After other code, no explanation any more."),
         prose("exercises", "## Exercises"),
         prose("exercise-1", "### Exercise 1. Ask\n\nWhat?", "exercise"),

@@ -50,6 +50,11 @@ def text_of(notebook):
     return "\n".join(cell.source for cell in cells)
 
 
+def forms(notebook):
+    """The code cells in which a reader judges sentences."""
+    return [cell for cell in code(notebook) if "form" in tags(cell)]
+
+
 def test_the_list_names_the_notebooks_that_there_are():
     listed = [each.file for each in listing.NOTEBOOKS]
     there = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
@@ -165,7 +170,10 @@ def test_has_the_parts_that_a_reader_expects(notebook, path):
     assert "**What you need**" in first
     titles = re.findall(r"(?m)^## (.+)$", text_of(notebook))
     titles = [each for each in titles if not each.startswith("Appendix")]
-    assert titles[-3:] == ["Exercises", "Recap", "Further reading"]
+    last = ["Recap", "Further reading"]
+    if not forms(notebook):
+        last = ["Exercises", *last]
+    assert titles[-len(last) :] == last
 
 
 def test_sections_are_numbered_in_order(notebook):
@@ -215,6 +223,8 @@ def test_each_exercise_has_a_check_an_answer_and_a_solution(notebook, path):
     in_order = tasks == [str(place) for place in range(1, len(tasks) + 1)]
     assert in_order, f"number the exercises anew, they are {tasks}"
     least = 1 if LISTED[path].part == THE_WAY_IN else 3
+    if forms(notebook):
+        least = 0
     assert len(tasks) >= least, f"set {least} exercises at least"
     for number in tasks:
         names = [f"{part}-{number}" for part in TAG_OF_PART]
@@ -262,6 +272,38 @@ def test_a_solution_leaves_the_answers_of_readers_alone(notebook):
         elif "solution" in tags(cell):
             solutions |= names_made_by(cell)
     assert not answers & solutions, "give the solution a name of its own"
+
+
+def test_forms_list_the_sentences_that_are_judged_below_them(notebook):
+    """In place of exercises: sentences, each with a verdict of its own."""
+    if not forms(notebook):
+        pytest.skip("has exercises, and no forms")
+    cells = {cell.id: cell for cell in notebook.cells}
+    listed = [
+        line.removeprefix("?").split(maxsplit=1)
+        for form in forms(notebook)
+        for line in form.source.splitlines()
+        if line.startswith("?")
+    ]
+    headings = re.findall(r"(?m)^### (\d+)\. (.+)$", text_of(notebook))
+    assert list(map(tuple, listed)) == headings, "forms and headings differ"
+    numbers = [number for number, _ in headings]
+    assert numbers == [str(n) for n in range(1, len(numbers) + 1)]
+    slugs = {re.sub(r"\W+", "-", words.lower()) for _, words in headings}
+    assert len(slugs) == len(headings), "each has an address of its own"
+    for form in forms(notebook):
+        assert "Not answered yet" in str(form.outputs), form.id
+    for number in numbers:
+        parts = ["sentence", "predict", "verdict", "explain"]
+        names = [f"{part}-{number}" for part in parts]
+        missing = [name for name in names if name not in cells]
+        assert not missing, f"no {missing}"
+        places = [list(cells).index(name) for name in names]
+        assert places == sorted(places), f"in another order: {names}"
+        judge = cells[f"verdict-{number}"]
+        assert judge.source.endswith(f"\nverdict({number}, cases)"), judge.id
+        assert f"Sentence {number}: " in str(judge.outputs), judge.id
+        assert "reveal" in tags(judge), f"{judge.id} needs the tag reveal"
 
 
 def test_predictions_are_followed_by_their_answer(notebook):

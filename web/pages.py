@@ -16,7 +16,7 @@ from string import Template
 import nbformat
 from copies import COLAB
 from nbformat import NotebookNode
-from series.cells import is_folded, tags
+from series.cells import ASKS, is_folded, tags
 from series.chapters import (
     alt_texts,
     answers,
@@ -93,7 +93,7 @@ def page_of(path: Path, keras: bool, edition: Edition) -> NotebookNode:
         else:
             _fold_as_in_jupyterlab(cell)
             _hand_over_alt_text(cell, path)
-            if "exercise" in tags(cell):
+            if tags(cell) & ASKS:
                 cell.outputs = []  # which say that it is not answered yet
     cells[0].source = re.sub(
         "^# .+$", f"# {title_of(path, cells)}", cells[0].source, flags=re.M

@@ -22,7 +22,7 @@ from nbconvert.filters.markdown_mistune import (
 )
 from nbformat import NotebookNode
 from playwright.sync_api import Browser, Error, sync_playwright
-from series.cells import is_folded, tags
+from series.cells import ASKS, is_folded, tags
 from series.chapters import (
     Link,
     alt_texts,
@@ -152,7 +152,7 @@ def mark_cells(path: Path, kind: str, link: Link) -> list[NotebookNode]:
         cell.metadata.handout = NotebookNode(label=_label(cell))
         if cell.cell_type == "markdown":
             cell.source = relink(cell.source, link)
-        elif "exercise" in tags(cell):
+        elif tags(cell) & ASKS:
             cell.outputs = []  # which say that it is not answered yet
     if kind == "student":
         cells = [cell for cell in cells if _is_for_students(cell)]

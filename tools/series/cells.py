@@ -5,7 +5,8 @@ from nbformat import NotebookNode
 FOLDED = {"check", "drawing", "plumbing", "solution"}  # not part of the lesson
 VARIES = {"timed", "trained"}  # figures that differ from run to run
 IGNORED = "nbval-ignore-output"  # no output is stored
-TAGS = FOLDED | VARIES | {IGNORED, "exercise", "predict", "reveal"}
+ASKS = {"exercise", "form"}  # their code waits for a reader's answer
+TAGS = FOLDED | VARIES | ASKS | {IGNORED, "predict", "reveal"}
 
 
 def tags(cell: NotebookNode) -> set[str]:
