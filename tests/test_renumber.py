@@ -121,7 +121,7 @@ def test_a_notebook_gets_another_number(project):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["02_matrix", "4"], "no notebook 02_matrix: 00_in_twenty_minutes, "),
+        (["02_matrix", "4"], "no notebook 02_matrix: 00_in_one_sitting, "),
         (["02_encoding_matrix", "40"], "a number is from 0 to"),
     ],
 )
