@@ -132,28 +132,38 @@
     ...["053061", "2166ac", "4393c3", "92c5de", "d1e5f0", "f7f7f7"],
     ...["fddbc7", "f4a582", "d6604d", "b2182b", "67001f"],
   ].map((hex) => hex.match(/../g).map((two) => parseInt(two, 16)));
-  function color(value) {
+  function mixed(value) {
     const place = clamp(0, 5 * (value + 1), 9.999);
     const low = Math.floor(place);
-    const mixed = RED_BLUE[low].map((part, k) =>
+    return RED_BLUE[low].map((part, k) =>
       Math.round(part + (RED_BLUE[low + 1][k] - part) * (place - low)),
     );
-    return `rgb(${mixed})`;
   }
-  function heatmap(count, x, y, width, height) {
-    const canvas = document.createElement("canvas");
-    [canvas.width, canvas.height] = [ROWS[0].length, count];
-    const pen = canvas.getContext("2d");
-    ROWS.slice(0, count).forEach((row, p) =>
-      row.forEach((value, column) => {
-        pen.fillStyle = color(value);
-        pen.fillRect(column, p, 1, 1);
+  const color = (value) => `rgb(${mixed(value)})`;
+  // Rows of values as a picture in the format BMP, a pixel each. A canvas would
+  // do, but browsers that hide their machine change what is read back from it.
+  function bitmap(rows) {
+    const [width, height] = [rows[0].length, rows.length];
+    const rowLength = 4 * Math.ceil((3 * width) / 4);
+    const bytes = new Uint8Array(54 + rowLength * height);
+    const view = new DataView(bytes.buffer);
+    bytes.set([0x42, 0x4d]);
+    [bytes.length, 0, 54, 40, width, -height].forEach((word, i) =>
+      view.setInt32(2 + 4 * i, word, true),
+    );
+    view.setInt16(26, 1, true);
+    view.setInt16(28, 24, true); // bits of a pixel
+    rows.forEach((row, y) =>
+      row.forEach((value, x) => {
+        bytes.set(mixed(value).reverse(), 54 + rowLength * y + 3 * x);
       }),
     );
-    return `<image x="${px(x)}" y="${px(y)}" width="${px(width)}"
-      height="${px(height)}" preserveAspectRatio="none"
-      href="${canvas.toDataURL()}"/>`;
+    return `data:image/bmp;base64,${btoa(String.fromCharCode(...bytes))}`;
   }
+  const heatmap = (count, x, y, width, height) =>
+    `<image x="${px(x)}" y="${px(y)}" width="${px(width)}"
+      height="${px(height)}" preserveAspectRatio="none"
+      href="${bitmap(ROWS.slice(0, count))}"/>`;
 
 
   // For each figure its settings: where each begins, and its range. JSON, since
@@ -1090,7 +1100,9 @@
   // The picture that a figure stands for: in its cell, the one before it.
   function pictureAbove(host) {
     const ends = ".jp-Cell, .cell, article, body";
-    for (let node = host; !node.matches(ends); node = node.parentElement) {
+    const isWithin = (node) => node && !node.matches(ends);
+    // In a shadow root the way up ends without any of these.
+    for (let node = host; isWithin(node); node = node.parentElement) {
       let before = node;
       while ((before = before.previousElementSibling)) {
         if (before.matches("img") || before.querySelector("img")) return before;

@@ -173,7 +173,8 @@ def test_an_edited_notebook_is_kept_and_others_are_renewed(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("README.md", "NOTEBOOK: not a notebook: README.md"),
+        ("README.md", "NOTEBOOK: not a notebook: README.md; name a file"),
+        ("77", "not a notebook: 77"),
         ("--pdf", "leave out --pdf"),
         ("--pdf --browser /no/such", "no browser: /no/such (named by --brow"),
         ("--pdf --notebooks none", "--notebooks writes no pages"),
@@ -334,3 +335,8 @@ def test_in_a_browser_with_the_network_off(browser, path, kind):
                 assert abs(shown - min(wanted, room)) <= 1
                 assert abs(dots - 2 * wanted) <= 1
     assert [url for url in asked if not url.startswith("data:")] == []
+
+
+def test_notebooks_may_be_named_by_their_numbers():
+    paths = handouts._parse(["03", "00"]).paths
+    assert [path.name[:3] for path in paths] == ["03_", "00_"]

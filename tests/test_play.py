@@ -8,6 +8,8 @@ JupyterLite in test_web.py.
 import ast
 import itertools
 import re
+from base64 import b64decode
+from io import BytesIO
 from unittest.mock import patch
 
 import handouts
@@ -31,6 +33,8 @@ from in_browser import (
     the,
     violations,
 )
+from matplotlib import colormaps
+from PIL import Image
 
 from posenc.play import RANGES, play
 from posenc_helpers import angular_frequencies, position_encoding, rotate
@@ -156,6 +160,17 @@ def test_hands_show_the_rows_of_the_matrix(page):
         values = [word for word in words if re.fullmatch(r".?\d\.\d\d", word)]
         shown = [numbers(value)[0] for value in values]
         np.testing.assert_allclose(shown, row, atol=0.00501)
+
+
+@pytest.mark.parametrize(("figure", "rows"), [("hands", 64), ("pair", 96)])
+def test_a_heatmap_has_matplotlibs_colors(page, figure, rows):
+    """Made without a canvas, which some browsers do not let a page read."""
+    image = the(page, figure).locator("image").first.get_attribute("href")
+    kind, _, data = image.partition(";base64,")
+    assert kind == "data:image/bmp"
+    shown = np.asarray(Image.open(BytesIO(b64decode(data))), int)
+    wanted = colormaps["RdBu_r"]((position_encoding(rows, 16) + 1) / 2)
+    assert np.abs(shown - 255 * wanted[..., :3]).max() <= 5
 
 
 @pytest.mark.parametrize("frequency", [0.12, 1.0, 2.4])
@@ -289,6 +304,26 @@ def test_it_begins_as_it_is_called(browser):
     state = the(page, "unseen").evaluate(STATE)
     assert (state["trained"], state["remedy"]) == (30, 3)
     assert page.get_by_role("radio", name="by parts").is_checked()
+    page.close()
+
+
+IN_A_SHADOW = """html => {
+    const [element, script] = html.split('<script>');
+    const root = document.body.attachShadow({mode: 'open'});
+    root.innerHTML = element;
+    const run = document.createElement('script');
+    run.textContent = script.replace('</' + 'script>', '');
+    document.head.append(run);
+    return root.querySelector('posenc-play').stage.state; }"""
+
+
+def test_it_plays_in_a_shadow_root(browser):
+    page = browser.new_page()
+    errors = []
+    page.on("pageerror", lambda error: errors.append(error))
+    state = page.evaluate(IN_A_SHADOW, displayed("hands", position=9))
+    page.wait_for_timeout(200)  # until it has been drawn
+    assert (state, errors) == ({"position": 9}, [])
     page.close()
 
 

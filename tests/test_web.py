@@ -239,7 +239,7 @@ TOO_WIDE = """() => {
         .filter(e => !scrolls(e)).map(e => e.outerHTML.slice(0, 200)); }"""
 WIDTHS = "[document.documentElement.scrollWidth, window.innerWidth]"
 HIDDEN = """() => [
-    ...document.querySelectorAll('article :is(math, pre.sentences)')
+    ...document.querySelectorAll('article :is(.formula, pre.sentences)')
     ].filter(e => e.scrollWidth > e.clientWidth + 1)
     .map(e => e.textContent.slice(0, 200))"""
 DECODED = "[...document.images].every(image => image.naturalWidth > 0)"
@@ -352,13 +352,37 @@ def test_a_page_is_whole_and_accessible(page, address, name):
         assert page.evaluate(TOO_WIDE) == []
         assert page.evaluate(DECODED)
         assert violations(page) == []
-    # On a telephone, formulas and short code are whole, and long code scrolls.
-    assert page.evaluate(HIDDEN) == []
+        # Formulas and printed sentences are whole.
+        assert page.evaluate(HIDDEN) == []
+        # A fold is announced by the words that it shows.
+        assert page.locator("summary[aria-label]").count() == 0
+    # On a telephone, what is printed can be read, short code is whole, and
+    # long code scrolls.
+    for output in page.locator("div.cell_output pre").all():
+        size = output.evaluate("o => parseFloat(getComputedStyle(o).fontSize)")
+        assert size >= 11
     for code in page.locator("article code.whole").all():
         assert code.evaluate("code => code.getClientRects().length") == 1
     for code in page.locator("div.cell_input pre").all():
         style = code.evaluate("code => getComputedStyle(code).whiteSpace")
         assert style == "pre"
+
+
+@pytest.mark.slow
+def test_the_ring_around_a_fold_is_whole(page, address):
+    """Inside its box, which clips what is outside."""
+    page.goto(f"{address}00_in_twenty_minutes.html")
+    folds = page.locator("article summary").all()
+    assert folds
+    for fold in folds:
+        page.keyboard.press("Shift")  # so that the focus is by keyboard
+        fold.focus()
+        ring = fold.evaluate(
+            "f => [getComputedStyle(f).outlineStyle,"
+            " parseFloat(getComputedStyle(f).outlineWidth)"
+            " + parseFloat(getComputedStyle(f).outlineOffset)]"
+        )
+        assert ring == ["solid", 0]
 
 
 @pytest.mark.slow

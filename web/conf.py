@@ -50,7 +50,11 @@ def formula(display):
     """A visitor that sets a formula as MathML, inline or as a block."""
 
     def visit(translator, node):
-        translator.body.append(mathml(node.astext(), display))
+        markup = mathml(node.astext(), display)
+        if display == "block":
+            # WebKit neither measures nor scrolls what is wide within <math>.
+            markup = f'<div class="formula">{markup}</div>'
+        translator.body.append(markup)
         raise nodes.SkipNode
 
     return visit, None
@@ -84,7 +88,12 @@ def describe(app, pagename, templatename, context, doctree):
     paragraph = next(iter(doctree.findall(nodes.paragraph)))
     context["description"] = html.escape(" ".join(paragraph.astext().split()))
     together = r'<span class="with-sign">\1\2</span>'
-    context["body"] = SIGN_AFTER.sub(together, context["body"])
+    body = SIGN_AFTER.sub(together, context["body"])
+    # A fold is announced by its own words, which name what it holds.
+    body = body.replace(
+        '<summary aria-label="Toggle hidden content">', "<summary>"
+    )
+    context["body"] = body
 
 
 def setup(app):

@@ -375,9 +375,14 @@ def _folder(name: str) -> Path:
 
 def _notebook(name: str) -> Path:
     path = Path(name)
-    if path.suffix != ".ipynb" or not path.is_file():
-        raise argparse.ArgumentTypeError(f"not a notebook: {name}")
-    return path
+    if path.suffix == ".ipynb" and path.is_file():
+        return path
+    for each in NOTEBOOKS:
+        if each.number == name:
+            return each.path
+    raise argparse.ArgumentTypeError(
+        f"not a notebook: {name}; name a file, or a number such as 03"
+    )
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -388,7 +393,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         type=_notebook,
         default=[each.path for each in NOTEBOOKS],
         metavar="NOTEBOOK",
-        help="the notebooks to use (default: all of them)",
+        help="the notebooks to use, by file or number (default: all)",
     )
     command.add_argument(
         "--output",

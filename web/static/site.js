@@ -55,7 +55,7 @@ window.addEventListener("afterprint", () => {
 // A formula that is too wide is made smaller. If that is not enough, it
 // scrolls in its box: also by keyboard.
 document.fonts.ready.then(() => {
-  document.querySelectorAll('math[display="block"]').forEach((formula) => {
+  document.querySelectorAll(".formula").forEach((formula) => {
     const share = formula.clientWidth / formula.scrollWidth;
     if (share < 1) {
       formula.style.fontSize = `${Math.max(share * 0.92, 0.65)}em`;
