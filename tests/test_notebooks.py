@@ -65,7 +65,7 @@ def test_the_list_names_the_notebooks_that_there_are():
 
 @pytest.mark.parametrize(
     "page",
-    [renew_series.README, renew_series.WORKSHOP, *PATHS],
+    [*renew_series.files_as_listed()],
     ids=lambda path: path.relative_to(ROOT).with_suffix("").as_posix(),
 )
 def test_what_repeats_the_list_agrees_with_it(page):

@@ -1,11 +1,17 @@
 """What tools, workshop and web share: students' copies, and formulas."""
 
 import ast
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
 from dataclasses import replace
 
 import nbformat
 import pytest
-from conftest import PATHS
+import yaml
+from conftest import PATHS, ROOT
 from nbclient import NotebookClient
 from series import chapters, listing
 from series.cells import ASKS, tags
@@ -83,6 +89,67 @@ def test_a_student_copy_runs(path):
 def test_a_list_with_a_value_of_another_type_is_refused():
     with pytest.raises(TypeError, match="minutes = '25'"):
         replace(listing.NOTEBOOKS[0], minutes="25")
+
+
+# Where the series is published.
+
+
+def published(project, *arguments) -> subprocess.CompletedProcess:
+    command = [sys.executable, "tools/renew_series.py", *arguments]
+    env = os.environ | {"PYTHONPATH": str(project / "tools")}
+    return subprocess.run(
+        command, cwd=project, env=env, capture_output=True, text=True
+    )
+
+
+def test_one_command_says_everywhere_where_it_is_published(tmp_path):
+    for folder in ("notebooks", "tools", "workshop"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    files = "README.md", "INSTALL.md", "pyproject.toml", "CITATION.cff"
+    for name in files:
+        shutil.copy(ROOT / name, tmp_path)
+    assert published(tmp_path).stdout == ""
+    where = ["--address", "https://x.org/y", "--repository", "me/it"]
+    done = published(tmp_path, *where)
+    assert done.returncode == 0, done.stderr
+    readme, install, project, citation = (
+        (tmp_path / name).read_text() for name in files
+    )
+    assert "](https://x.org/y/)" in readme
+    assert "github/me/it/blob/colab/04_" in readme
+    assert "](notebooks/00_" in readme  # the tables are there still
+    assert "mybinder.org/v2/gh/me/it/main" in install
+    urls = tomllib.loads(project)["project"]["urls"]
+    assert urls["Repository"] == "https://github.com/me/it"
+    assert yaml.safe_load(citation)["url"] == "https://x.org/y/"
+    assert published(tmp_path).stdout == ""  # once is enough
+    again = published(tmp_path, *where[:3], "you/it")
+    assert "renewed pyproject.toml" in again.stdout
+    assert "me/it" not in (tmp_path / "pyproject.toml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--address", "https://x.org"], "go together"),
+        (["--address", "x.org", "--repository", "a/b"], "not an address: x"),
+        (["--address", "https://x.org", "--repository", "a"], "OWNER/NAME: a"),
+    ],
+)
+def test_an_address_that_is_none_is_refused(arguments, said):
+    before = listing.LIST.read_text()
+    done = published(ROOT, *arguments)
+    assert done.returncode
+    assert said in done.stderr
+    assert listing.LIST.read_text() == before
+
+
+def test_the_citation_is_one_of_this_version():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert citation["version"] == project["version"]
+    assert citation["title"] == listing.TITLE
+    assert {"cff-version", "message", "authors"} <= citation.keys()
 
 
 # Formulas.

@@ -156,6 +156,12 @@ def test_copies_for_colab_bring_the_modules(small, tmp_path):
     notebook = nbformat.read(branch / "full/01_first.ipynb", as_version=4)
     link = "https://colab.research.google.com/github/owner/name/blob/colab/"
     assert f"({link}full/02_second.ipynb)" in text_of(notebook)
+    folded = [c for c in notebook.cells if c.metadata.get("cellView")]
+    assert [c.id for c in folded] == [
+        c.id for c in notebook.cells if c.metadata.get("jupyter")
+    ]
+    assert {c.metadata.cellView for c in folded} == {"form"}
+    assert "# @title Draw folded\n# Draw folded" in text_of(notebook)
 
     # As GitHub packs it: all files below a folder NAME-BRANCH.
     (tmp_path / "pack").mkdir()
@@ -371,7 +377,7 @@ def test_a_page_is_whole_and_accessible(page, address, name):
 @pytest.mark.slow
 def test_the_ring_around_a_fold_is_whole(page, address):
     """Inside its box, which clips what is outside."""
-    page.goto(f"{address}00_in_twenty_minutes.html")
+    page.goto(f"{address}00_in_one_sitting.html")
     folds = page.locator("article summary").all()
     assert folds
     for fold in folds:

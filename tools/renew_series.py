@@ -1,7 +1,9 @@
 """Update every file that repeats something of notebooks/series.toml.
 
-These are README.md and workshop/README.md with their tables, and each notebook
-with its title, its minutes, and the links to its neighbors.
+These are README.md and workshop/README.md with their tables, the contents page
+notebooks/README.md, and each notebook with its title, its minutes, and the
+links to its neighbors. Once the series is published, they are also those that
+say where: badges, the address for Binder, the project's and the citation's.
 """
 
 import re
@@ -17,9 +19,11 @@ from series.listing import (
     NOTEBOOKS,
     ROOT,
     Listed,
+    Published,
     minutes_of,
     neighbors,
     read_list,
+    read_published,
     table_of_needs,
     tables,
 )
@@ -28,14 +32,28 @@ TABLE = re.compile(r"(?s)(?<=<!--notebooks-->\n).*?(?=<!--end-->)")
 ALONG = re.compile(r"(?m)^\[(?:Previous|Next): .+$")
 MINUTES = re.compile(r"(?i)(?<=\babout )\d+(?= minutes)")
 README, WORKSHOP = ROOT / "README.md", ROOT / "workshop/README.md"
+CONTENTS = ROOT / "notebooks/README.md"
+INSTALL, PROJECT = ROOT / "INSTALL.md", ROOT / "pyproject.toml"
+CITATION = ROOT / "CITATION.cff"
+BADGES = re.compile(r"(?s)(?<=<!--published-->\n).*?(?=<!--end-->)")
+BINDER = re.compile(r"(?<=mybinder.org/v2/gh/)[^/]+/[^/]+(?=/main)")
+URLS = re.compile(r"\n\[project\.urls\]\n(?:\w+ = .*\n)*")
+CITED = re.compile(r"(?m)^(?:url|repository-code): .*\n")
+COLAB = "https://colab.research.google.com/github/{}/blob/colab/{}"
+BADGE = "[![{0}](https://img.shields.io/badge/{0}-open-1f6fb2)]({1})"
 
 
 def files_as_listed() -> dict[Path, str]:
     """The text of every file that repeats something of the list."""
     _, _, listed = read_list()  # again, since the minutes may have changed
+    published = read_published()
     texts = {
-        README: with_table(README, tables(listed, "notebooks/")),
+        README: with_badges(
+            with_table(README, tables(listed, "notebooks/")), published
+        ),
         WORKSHOP: with_table(WORKSHOP, f"{table_of_needs(listed)}\n"),
+        CONTENTS: with_table(CONTENTS, tables(listed)),
+        **with_addresses(published),
     }
     for each in listed:
         notebook = read_notebook(each.path)
@@ -54,6 +72,42 @@ def with_table(path: Path, table: str) -> str:
             f"{path}: no <!--notebooks--> and <!--end-->"
         )
     return TABLE.sub(lambda _: table, text)
+
+
+def with_badges(text: str, published: Published) -> str:
+    """A page whose badges lead to where the series can be opened."""
+    if not published.repository:
+        return BADGES.sub("", text, count=1)
+    binder = f"https://mybinder.org/v2/gh/{published.repository}/main"
+    first = NOTEBOOKS[0].file
+    keras = next(each.file for each in NOTEBOOKS if each.tensorflow)
+    places = {
+        "web_edition": published.address,
+        "Binder": f"{binder}?urlpath=lab/tree/notebooks/{first}",
+        "Colab": COLAB.format(published.repository, keras),
+    }
+    badges = [BADGE.format(*each) for each in places.items() if each[1]]
+    block = "\n".join(badges) + "\n"
+    return BADGES.sub(lambda _: block, text, count=1)
+
+
+def with_addresses(published: Published) -> dict[Path, str]:
+    """The texts of the files that name addresses and have no table."""
+    texts = {
+        path: path.read_text(encoding="utf-8")
+        for path in (INSTALL, PROJECT, CITATION)
+    }
+    code = f"https://github.com/{published.repository}"
+    site = published.address or code
+    texts[PROJECT] = URLS.sub("", texts[PROJECT])
+    texts[CITATION] = CITED.sub("", texts[CITATION])
+    if published.repository:
+        texts[INSTALL] = BINDER.sub(published.repository, texts[INSTALL])
+        urls = f'[project.urls]\nHomepage = "{site}"\nRepository = "{code}"\n'
+        before, mark, after = texts[PROJECT].partition("\n[tool.hatch.met")
+        texts[PROJECT] = f"{before}\n{urls}{mark}{after}"
+        texts[CITATION] += f'url: "{site}"\nrepository-code: "{code}"\n'
+    return texts
 
 
 def renewed(notebook: NotebookNode, listed: Listed) -> NotebookNode:
@@ -80,6 +134,27 @@ def renew_minutes() -> None:
         print(f"renewed {LIST.relative_to(ROOT)}")
 
 
+def publish(address: str, repository: str) -> None:
+    """Write to the list where the series is published.
+
+    Raises:
+        CommandError: If one of the two is none.
+    """
+    if not re.fullmatch(r"https?://\w[^\s\"]*", address):
+        raise commands.CommandError(f"--address: not an address: {address}")
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", repository):
+        raise commands.CommandError(
+            f"--repository: not OWNER/NAME: {repository}"
+        )
+    text = LIST.read_text(encoding="utf-8")
+    site = address.rstrip("/") + "/"
+    text = re.sub(r"(?m)^address = .*$", f'address = "{site}"', text)
+    text = re.sub(
+        r"(?m)^repository = .*$", f'repository = "{repository}"', text
+    )
+    LIST.write_text(text, encoding="utf-8")
+
+
 def main() -> None:
     """Do what the command line asks for."""
     parser = commands.parser(__doc__)
@@ -93,7 +168,21 @@ def main() -> None:
         action="store_true",
         help="only print the notebooks that need no TensorFlow",
     )
+    parser.add_argument(
+        "--address",
+        metavar="URL",
+        help="where the web edition is published; with --repository",
+    )
+    parser.add_argument(
+        "--repository",
+        metavar="OWNER/NAME",
+        help="where the series is published on GitHub; with --address",
+    )
     given = parser.parse_args()
+    if bool(given.address) != bool(given.repository):
+        parser.error("--address and --repository go together")
+    if given.address:
+        publish(given.address, given.repository)
     if given.light:
         light = [each.path for each in NOTEBOOKS if not each.tensorflow]
         print(*(path.relative_to(ROOT).as_posix() for path in light), end="")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
+from series.cells import is_folded
 from series.chapters import Link, read_notebook, relink, student_notebook
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -112,6 +113,8 @@ def write_for_colab(
         for path in paths:
             copy = read(path)
             _relink(copy, addresses, elsewhere)
+            for cell in copy.cells:
+                _fold_on_colab(cell)
             cell = nbformat.v4.new_code_cell(source, id="bring-modules")
             copy.cells.insert(1, cell)
             _write(copy, folder / files[path.stem])
@@ -119,6 +122,16 @@ def write_for_colab(
         for path, place in sources_of(module).items():
             (folder / place).parent.mkdir(exist_ok=True)
             shutil.copy(path, folder / place)
+
+
+def _fold_on_colab(cell: NotebookNode) -> None:
+    """Fold what JupyterLab folds: Colab shows the title of a form."""
+    if not is_folded(cell):
+        return
+    first_line = cell.source.partition("\n")[0]
+    title = first_line.removeprefix("# ").rstrip(":")
+    cell.source = f"# @title {title}\n{cell.source}"
+    cell.metadata.cellView = "form"
 
 
 def _relink(

@@ -58,6 +58,25 @@ class Listed:
         return LIST.with_name(self.file)
 
 
+@dataclass(frozen=True)
+class Published:
+    """Where the series is published; empty as long as it is not.
+
+    Attributes:
+        address: Of the web edition, with a slash at its end.
+        repository: OWNER/NAME on GitHub.
+    """
+
+    address: str
+    repository: str
+
+
+def read_published() -> Published:
+    """Read where the series is published."""
+    read = tomllib.loads(LIST.read_text(encoding="utf-8"))
+    return Published(read["address"], read["repository"])
+
+
 def read_list() -> tuple[str, list[str], list[Listed]]:
     """Read the title, the parts and the notebooks of the series.
 
