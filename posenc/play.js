@@ -6,8 +6,9 @@
 //
 // A figure is an object: the question it asks (`ask`), what to notice after
 // the first move (`note`), its `settings`, each with a slider or a button for
-// each of its `choices` (RANGES has their ranges), and `draw`; `plays` names the setting that a Play
-// button runs through, if there is one.
+// each of its `choices` (RANGES has their ranges), and `draw`; `plays` names the
+// setting that a Play button runs through, if there is one; a figure with many
+// settings has `narrow` sliders, two side by side on a phone.
 // From the state, which is a value for each setting, and the room in pixels,
 // `draw` makes three things: `pictures`, which are lists of SVG markup; `says`,
 // the numbers in a sentence; and `drag`, which holds for each data-drag="name"
@@ -189,6 +190,15 @@
       "length": [40, 4, 160],
       "base": [10000, 1, 100000000],
       "remedy": [0, 0, 3]
+    },
+    "patches": {
+      "encoding": [0, 0, 3],
+      "below": [0, 0, 1],
+      "row": [6, 0, 15],
+      "column": [9, 0, 15],
+      "height": [16, 4, 16],
+      "width": [16, 4, 16],
+      "base": [10, 1, 10000]
     }
   };
 
@@ -791,6 +801,159 @@
     },
   };
 
+  // The patches of an image, and how one patch scores all others.
+
+  const PATCH_PAIRS = 16; // 32 columns, as in notebook 14
+  const TRAINED_WIDTH = 8; // where row numbers have learned what is below
+  const geometric = (count, base) =>
+    range(count).map((i) => base ** (-i / count));
+  const axialWaves = (base) => {
+    const frequencies = geometric(PATCH_PAIRS / 2, base);
+    return [
+      ...frequencies.map((w) => [w, 0]),
+      ...frequencies.map((w) => [0, w]),
+    ];
+  };
+  // Radians per row down and per column to the right, for each pair.
+  const mixedWaves = (base) =>
+    geometric(PATCH_PAIRS, base).map((w, i) => [
+      w * Math.sin(0.618 * Math.PI * i),
+      w * Math.cos(0.618 * Math.PI * i),
+    ]);
+  const scoreOfWaves = (waves) => (down, right) =>
+    waves.reduce((sum, [a, b]) => sum + Math.cos(down * a + right * b), 0) /
+    waves.length;
+  figures.patches = {
+    narrow: true,
+    ask: `Drag the framed patch. Which two encodings make the same picture? Then
+      let the head look one below, and change the width of the image. With which
+      encodings does the dot, the highest score, stay below the frame?`,
+    note: `2-D sinusoids and axial RoPE make the same cross, because the dot
+      product of two rows of sinusoids is also the score of two equal vectors
+      that are rotated. Row numbers wrap around: the end of a row is near the
+      beginning of the next, and the patch below is far. Their head was trained
+      at a width of 8, so it looks 8 patches ahead, which is the patch below at
+      that width alone. With mixed RoPE, the cross shrinks to a spot. A large
+      base makes all patches alike, because most waves hardly move within 16
+      rows.`,
+    settings: {
+      encoding: {
+        label: "Encoding",
+        choices: ["row numbers", "2-D sinusoids", "axial RoPE", "mixed RoPE"],
+      },
+      below: {
+        label: "The head looks at",
+        choices: ["itself", "one below"],
+      },
+      row: {
+        label: "Frame's row",
+        show: (row, { height }) => number(Math.min(row, height - 1)),
+      },
+      column: {
+        label: "Frame's column",
+        show: (column, { width }) => number(Math.min(column, width - 1)),
+      },
+      height: { label: "Image height" },
+      width: { label: "Image width" },
+      base: { label: "Base", ...WAVELENGTHS },
+    },
+    draw({ encoding, below, height, base, ...state }, room) {
+      // In a smaller image, the frame waits at its edge.
+      const columns = state.width;
+      const row = Math.min(state.row, height - 1);
+      const column = Math.min(state.column, columns - 1);
+      const numbered = geometric(PATCH_PAIRS, base);
+      const ofWaves = scoreOfWaves(
+        encoding === 3 ? mixedWaves(base) : axialWaves(base),
+      );
+      // How far each key is from where the head looks.
+      const score = (down, right) =>
+        encoding === 0
+          ? similarity(down * columns + right - below * TRAINED_WIDTH, numbered)
+          : ofWaves(down - below, right);
+
+      const cells = range(height).flatMap((y) =>
+        range(columns).map((x) => {
+          return { y, x, value: score(y - row, x - column) };
+        }),
+      );
+      const best = cells.reduce((one, two) =>
+        two.value > one.value + 1e-9 ? two : one,
+      );
+
+      const size = room < 500 ? Math.min(15, (room - 96) / 16) : 21;
+      const left = Math.max(26, (room - 16 * size - 60) / 2);
+      const X = scale([0, 16], [left, left + 16 * size]);
+      const Y = scale([0, 16], [20, 20 + 16 * size]);
+      const bar = scale([1, -1], [Y.start, Y.start + 8 * size]);
+      const barX = X.end + 16;
+      const [centerX, centerY] = [X(column + 0.5), Y(row + 0.5)];
+      const ticks = (count) => range(count).filter((k) => k % 4 === 0);
+
+      const named = [
+        ["To the right", 0, 1],
+        ["Below", 1, 0],
+        ["Diagonal", 1, 1],
+      ]
+        .filter(([, y, x]) => row + y < height && column + x < columns)
+        .map(([name, y, x]) => `${name}: ${number(score(y, x), 2)}.`);
+      return {
+        pictures: [
+          {
+            ...{ width: room, height: Y.end + 6 },
+            layers: [
+              [
+                ticks(columns).map((x) =>
+                  text(X(x + 0.5), Y.start - 6, x, "middle soft"),
+                ),
+                ticks(height).map((y) =>
+                  text(X.start - 6, Y(y + 0.5) + 4, y, "end soft"),
+                ),
+              ],
+              area(
+                "query",
+                cells.map(({ y, x, value }) =>
+                  box(
+                    ...[X(x) + 0.5, Y(y) + 0.5, size - 1, size - 1, ""],
+                    `fill="${color(value)}"`,
+                  ),
+                ),
+              ),
+              [
+                range(40).map((k) =>
+                  box(
+                    ...[barX, bar(1 - k / 20), 10, bar(0.95) - bar(1) + 0.5],
+                    "",
+                    `fill="${color(0.975 - k / 20)}"`,
+                  ),
+                ),
+                [1, 0, -1].map((v) =>
+                  text(barX + 15, bar(v) + 4, number(v), "soft"),
+                ),
+                text(barX, bar.end + 20, "score", "soft"),
+              ],
+              circle(X(best.x + 0.5), Y(best.y + 0.5), 0.2 * size, "peak"),
+              grip(
+                "query",
+                box(centerX - 22, centerY - 22, 44, 44, "room"),
+                box(X(column), Y(row), size, size, "halo"),
+                box(X(column), Y(row), size, size, "frame"),
+              ),
+            ],
+          },
+        ],
+        drag: {
+          query: ({ x, y }) => ({
+            row: clamp(0, Math.floor(Y.back(y)), height - 1),
+            column: clamp(0, Math.floor(X.back(x)), columns - 1),
+          }),
+        },
+        says: `Highest score: ${number(best.value, 2)}, at row ${best.y}, column
+          ${best.x}. ${named.join(" ")}`,
+      };
+    },
+  };
+
   for (const [name, settings] of Object.entries(RANGES)) {
     for (const [setting, [start, min, max]] of Object.entries(settings)) {
       Object.assign(figures[name].settings[setting], { start, min, max });
@@ -809,7 +972,8 @@
       }
       const root = host.attachShadow({ mode: "open" });
       root.innerHTML = `<style>${STYLE}</style>
-        <div class="figure" role="group" aria-label="A figure to play with">
+        <div class="figure ${this.figure.narrow ? "narrow" : ""}" role="group"
+          aria-label="A figure to play with">
           <p class="ask">${this.figure.ask}</p>
           <div class="pictures"></div>
           <div class="controls">${this.controls()}</div>
@@ -860,8 +1024,9 @@
         }
         const input = this.part(`[name=${name}]`);
         input.value = track(setting).at(value);
-        input.setAttribute("aria-valuetext", inWords(setting, value));
-        input.previousElementSibling.textContent = inWords(setting, value);
+        const words = inWords(setting, value, this.state);
+        input.setAttribute("aria-valuetext", words);
+        input.previousElementSibling.textContent = words;
       }
     }
 
@@ -958,7 +1123,9 @@
     }
   }
 
-  const inWords = ({ show = number }, value) => show(value);
+  // `show` says a value; the other settings may have a say in it.
+  const inWords = ({ show }, value, state) =>
+    show ? show(value, state) : number(value);
 
   function slider(name, setting) {
     const { min, max, step } = track(setting);
@@ -1047,6 +1214,7 @@
     .thin { stroke-width: 1.3; }
     .faint { stroke: var(--line); }
     .dot { fill: var(--tone); }
+    .peak { fill: var(--ink); stroke: var(--ground); }
     .knob { fill: var(--ground); stroke: var(--tone); stroke-width: 3.5; }
     .grip:hover .knob { fill: var(--tone); }
     .between { fill: var(--line); opacity: 0.45; stroke: none; }
@@ -1071,6 +1239,8 @@
       gap: 0.35rem 1.6rem; margin-bottom: 0.5rem; }
     .settings { display: grid; flex: 1 1 17rem; gap: 0.35rem 1.6rem;
       grid-template-columns: repeat(auto-fit, minmax(min(100%, 14rem), 1fr)); }
+    .narrow .settings {
+      grid-template-columns: repeat(auto-fit, minmax(min(100%, 12rem), 1fr)); }
     .setting { column-gap: 0.6rem; display: grid;
       grid-template-columns: 1fr auto; }
     .value { color: var(--soft); font-variant-numeric: tabular-nums; }
@@ -1091,6 +1261,8 @@
     @container (max-width: 31rem) {
       .settings { flex-basis: 100%; row-gap: 0; }
       .setting { line-height: 1.3; }
+      .narrow .settings { column-gap: 1rem;
+        grid-template-columns: repeat(auto-fit, minmax(8rem, 1fr)); }
       [type=range] { height: 1.5rem; }
       button { flex: 1; }
     }

@@ -182,6 +182,7 @@ DRAGS = {
         ("trained", (100, 0), {"trained": 44}),
         ("length", (200, 0), {"length": 89}),
     ],
+    "patches": [("query", (63, 42), {"row": 8, "column": 12})],
 }
 
 

@@ -37,7 +37,12 @@ from matplotlib import colormaps
 from PIL import Image
 
 from posenc.play import RANGES, play
-from posenc_helpers import angular_frequencies, position_encoding, rotate
+from posenc_helpers import (
+    angular_frequencies,
+    encode_positions,
+    position_encoding,
+    rotate,
+)
 
 MOVE = """([figure, state]) => {
     const host = document.querySelector(`posenc-play[figure=${figure}]`);
@@ -256,6 +261,70 @@ def test_unseen_names_the_pairs_with_new_angles(page, remedy):
         assert numbers(pairs) == np.flatnonzero(new).tolist()
         assert numbers(fastest) == np.flatnonzero(~full)[:1].tolist()
         assert numbers(step)[-1] == pytest.approx(after[0], abs=0.00501)
+
+
+def scores_of_patches(encoding, shape, query, below, base):
+    """The scores of one patch for all others, by rotated vectors."""
+    row, column = np.indices(shape).reshape(2, -1)
+    if encoding == 0:  # trained at a width of 8, so that below is 8 ahead
+        places = [np.arange(len(row))]
+        waves = angular_frequencies(32, base)[:, np.newaxis]
+        ahead = [8]
+    else:
+        places, ahead = [row, column], [1, 0]
+        waves = np.kron(np.eye(2), angular_frequencies(16, base)).T
+    if encoding == 3:
+        speed = angular_frequencies(32, base)[:, np.newaxis]
+        direction = 0.618 * np.pi * np.arange(16)
+        waves = speed * np.stack([np.sin(direction), np.cos(direction)], 1)
+    angles = np.stack(places, axis=1) @ waves.T
+    asked = angles[query] + below * (waves @ ahead)
+    return (np.exp(1j * angles) @ np.exp(-1j * asked)).real / 16
+
+
+@pytest.mark.parametrize("encoding", range(4))
+def test_patches_shows_scores_of_rotated_vectors(page, encoding):
+    cases = [(16, 16, 6, 9, 100), (7, 12, 6, 0, 10), (12, 8, 3, 7, 10_000)]
+    for (height, width, row, column, base), below in itertools.product(
+        cases, (0, 1)
+    ):
+        query = row * width + column
+        scores = scores_of_patches(
+            encoding, (height, width), query, below, base
+        )
+        state = {"encoding": encoding, "below": below, "base": base}
+        state |= {"height": height, "width": width}
+        said, _ = moved(page, "patches", row=row, column=column, **state)
+        highest, y, x, *nearby = numbers(said)
+        assert highest == pytest.approx(scores.max(), abs=0.00501)
+        best = scores[int(y) * width + int(x)]
+        assert best == pytest.approx(scores.max(), abs=1e-6)
+        wanted = [
+            scores[(row + down) * width + column + right]
+            for down, right in [(0, 1), (1, 0), (1, 1)]
+            if row + down < height and column + right < width
+        ]
+        np.testing.assert_allclose(nearby, wanted, atol=0.00501)
+
+
+@pytest.mark.parametrize("base", [2, 10, 100, 10_000])
+def test_the_notes_of_patches_are_true(base):
+    """Two encodings make one picture; numbers look below at one width."""
+    shape, query = (12, 8), 43
+    row, column = np.indices(shape).reshape(2, -1)
+    halves = [encode_positions(each, 16, base) for each in (row, column)]
+    rows = np.concatenate(halves, axis=1)
+    axial = scores_of_patches(2, shape, query, 0, base)
+    np.testing.assert_allclose(rows @ rows[query] / 16, axial, atol=1e-12)
+    for width, encoding in itertools.product((5, 8, 13), range(4)):
+        query = 2 * width + 1
+        scores = scores_of_patches(encoding, (6, width), query, 1, base)
+        is_below = scores.argmax() == query + width
+        assert is_below == (encoding > 0 or width == 8)
+    # Without a head, the end of a row is nearer to the next row's beginning
+    # than to the patch below.
+    numbered = scores_of_patches(0, (16, 16), 15, 0, base)
+    assert numbered[16] > numbered[31]
 
 
 def test_the_notes_are_true_at_every_setting():
