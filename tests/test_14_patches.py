@@ -1,0 +1,495 @@
+"""Notebook 14: its claims at other sizes, its positions, its exercises."""
+
+import subprocess
+
+import numpy as np
+import pytest
+from conftest import assert_replies
+from PIL import Image
+
+from posenc_helpers import angular_frequencies, encode_positions, rotate
+
+RIGHT_AND_BELOW = [(0, 1), (1, 0)]
+# The notebook trains at 8 by 8, with 32 columns.
+SIZES = [(10, 32), (8, 64)]
+SIZES += [
+    pytest.param(size, columns, marks=pytest.mark.slow)
+    for size in (6, 8, 10, 12, 14)
+    for columns in (32, 64)
+]
+
+
+def numbered(columns):
+    def encode(height, width):
+        return encode_positions(np.arange(height * width), columns)
+
+    return encode
+
+
+def placed(columns, is_transposed=False):
+    def encode(height, width):
+        row, column = np.divmod(np.arange(height * width), width)
+        if is_transposed:
+            column, row = np.divmod(np.arange(height * width), height)
+        halves = [encode_positions(p, columns // 2) for p in (row, column)]
+        return np.concatenate(halves, axis=1)
+
+    return encode
+
+
+def share_of_hits(names, scores, shape, down=1):
+    """Share of the patches whose best score is the patch below."""
+    height, width = shape
+    asking = np.arange((height - down) * width)
+    return np.mean(scores[asking].argmax(axis=1) == asking + down * width)
+
+
+def fair_share(names, scores, size, offsets=RIGHT_AND_BELOW):
+    """As in the notebook, for other sizes and as a number."""
+    target = names["wanted"]((size, size), *offsets)
+    weights = np.where(target > 0, names["softmax"](scores), 1)
+    smallest = weights[names["inside"](target)].min(axis=1)
+    return smallest.mean() * len(offsets)
+
+
+def trained_shares(names, encode, size, shapes):
+    """Train to look below, and test on each shape."""
+    target = names["wanted"]((size, size), (1, 0))
+    matrix = names["train"](encode(size, size), target)
+    tables = [encode(*shape) for shape in shapes]
+    return [
+        share_of_hits(names, table @ matrix @ table.T, shape)
+        for table, shape in zip(tables, shapes, strict=True)
+    ]
+
+
+def rotary_share(names, waves, size, steps=400, offsets=RIGHT_AND_BELOW):
+    turn = names["turns"](waves, (size, size))
+    target = names["wanted"]((size, size), *offsets)
+    query = names["train_query"](turn, target, steps)
+    scores = names["rotary_scores"](query, turn)
+    return fair_share(names, scores, size, offsets)
+
+
+# One head, and what it can do.
+
+
+@pytest.mark.parametrize(("size", "columns"), SIZES)
+def test_numbers_work_at_the_width_of_training_alone(names, size, columns):
+    same = [(size, size), (size - 2, size)]
+    other = [(size, size - 2), (size - 1, size - 2), (size, size + 1)]
+    other += [(size + 4, size + 4)]
+    shares = trained_shares(names, numbered(columns), size, same + other)
+    assert shares[:2] == [1, 1]
+    assert max(shares[2:]) < 0.1
+
+
+@pytest.mark.parametrize(("size", "columns"), SIZES)
+def test_a_wrong_order_shows_where_height_is_not_width(names, size, columns):
+    square = [(size, size), (size - 2, size - 2)]
+    smaller = [(size - 2, size), (size, size - 2), (size - 1, size - 2)]
+    shapes = square + smaller
+    assert trained_shares(names, placed(columns), size, shapes) == [1] * 5
+    wrong = placed(columns, is_transposed=True)
+    shares = trained_shares(names, wrong, size, shapes)
+    assert shares[:2] == [1, 1]
+    assert max(shares[2:]) < 0.1
+
+
+def test_the_encodings_are_those_of_the_notebook(names):
+    for shape in [(3, 5), (5, 3), (4, 4)]:
+        for name, encode in [
+            ("by_number", numbered(32)),
+            ("by_place", placed(32)),
+            ("wrong_order", placed(32, is_transposed=True)),
+        ]:
+            np.testing.assert_array_equal(names[name](*shape), encode(*shape))
+
+
+@pytest.mark.parametrize(("size", "columns"), SIZES)
+def test_right_and_below_is_beyond_rows_plus_columns(names, size, columns):
+    """The neighbors alone are not; numbers and a free table can do all."""
+    results = {}
+    for name, encode in [
+        ("number", numbered(columns)),
+        ("place", placed(columns)),
+        ("table", names["by_table"]),
+    ]:
+        rows = encode(size, size)
+        for offsets in ([(0, 1)], [(1, 1)], RIGHT_AND_BELOW):
+            target = names["wanted"]((size, size), *offsets)
+            matrix = names["train"](rows, target)
+            scores = rows @ matrix @ rows.T
+            share = fair_share(names, scores, size, offsets)
+            results[name, len(offsets)] = share
+            if len(offsets) == 1:
+                assert share > 0.98
+    assert 0.45 < results["place", 2] <= 0.5 + 1e-9
+    assert results["number", 2] > results["place", 2] + 0.08
+    assert results["table", 2] > 0.99
+
+
+@pytest.mark.slow
+def test_longer_training_helps_numbers_and_not_places(names):
+    target = names["wanted"]((8, 8), *RIGHT_AND_BELOW)
+    for encode, least, most in [
+        (numbered(32), 0.95, 1),
+        (placed(32), 0.49, 0.5),
+    ]:
+        rows = encode(8, 8)
+        matrix = names["train"](rows, target, steps=1600)
+        share = fair_share(names, rows @ matrix @ rows.T, 8)
+        assert least < share <= most + 1e-9
+
+
+def test_opposite_corners_bound_the_smaller_weight():
+    """Of any scores that are a part for the row plus one for the column."""
+    generator = np.random.default_rng(seed=4)
+    for scale in (0.1, 1, 10):
+        rows, columns = scale * generator.normal(size=(2, 1000, 6, 1))
+        powers = np.exp(rows + columns.swapaxes(1, 2))
+        weights = powers / powers.sum(axis=(1, 2), keepdims=True)
+        smaller = np.minimum(weights[:, 2, 3], weights[:, 3, 2])
+        assert smaller.max() <= 0.25
+
+
+def test_training_ends_at_the_share_of_exercise_1(names):
+    """With a learned vector for each row, and one for each column."""
+    around = [(d, r) for d in (-1, 0, 1) for r in (-1, 0, 1) if d or r]
+    for offsets, share in [
+        (RIGHT_AND_BELOW, 1 / 2),
+        ([(1, 1), (2, 2), (3, 3)], 1 / 3),
+        (around, 15 / 16),
+    ]:
+        target = names["wanted"]((8, 8), *offsets)
+        row, column = names["grid"](8, 8)
+        rows = 3 * np.concatenate([np.eye(8)[row], np.eye(8)[column]], axis=1)
+        scores = rows @ names["train"](rows, target, 1600) @ rows.T
+        weights = names["softmax"](scores) * (target > 0)
+        found = weights[names["inside"](target)].sum(axis=1).mean()
+        assert found == pytest.approx(share, abs=0.02)
+
+
+# RoPE in two dimensions.
+
+
+def test_axial_waves_rotate_half_the_pairs_by_each_axis(names):
+    """The helper's own rotation, by the row and by the column."""
+    generator = np.random.default_rng(seed=3)
+    query, key = generator.normal(size=(2, 16, 2))
+    row, column = names["grid"](5, 7)
+
+    def turned(x):
+        half = {"frequencies": angular_frequencies(16, 10)}
+        x = np.tile(x.reshape(1, 32), (35, 1))
+        left, right = rotate(x[:, :16], row, **half), x[:, 16:]
+        return np.concatenate([left, rotate(right, column, **half)], axis=1)
+
+    pairs = query @ [1, 1j] * (key @ [1, -1j])
+    turn = names["turns"](names["axial"](16), (5, 7))
+    scores = names["rotary_scores"](pairs, turn)
+    np.testing.assert_allclose(turned(query) @ turned(key).T, scores)
+
+
+@pytest.mark.parametrize(("size", "columns"), SIZES)
+@pytest.mark.parametrize("base", [10, 100])
+def test_rotary_heads_work_at_any_size(names, size, columns, base):
+    shapes = [(size, size), (3, size), (size, 4), (18, 15)]
+    target = names["wanted"]((size, size), (1, 0))
+    for make, low, high in [("axial", 0.49, 0.5), ("mixed", 0.85, 1)]:
+        waves = names[make](columns // 2, base)
+        turn = names["turns"](waves, (size, size))
+        query = names["train_query"](turn, target)
+        for shape in shapes:
+            turn = names["turns"](waves, shape)
+            scores = names["rotary_scores"](query, turn)
+            assert share_of_hits(names, scores, shape) == 1
+        assert low < rotary_share(names, waves, size) <= high + 1e-9
+
+
+@pytest.mark.slow
+def test_few_random_waves_may_need_longer_training(names):
+    generator = np.random.default_rng(seed=0)
+    speeds = names["speeds"](8, 10)[:, np.newaxis]
+    shares = []
+    for _ in range(6):
+        angle = generator.uniform(0, np.pi, 8)
+        waves = speeds * np.stack([np.sin(angle), np.cos(angle)], axis=1)
+        shares.append(
+            [rotary_share(names, waves, 8, steps) for steps in (400, 6400)]
+        )
+    soon, late = np.transpose(shares)
+    assert soon.min() < 0.5
+    assert soon.max() > 0.95
+    assert late.min() > 0.6
+
+
+def test_a_small_base_makes_the_cross_and_the_spot(names):
+    """Eight patches away, as the third figure shows it."""
+    down, right = np.mgrid[-15:16, -15:16]
+    offsets = np.stack([down, right], axis=-1)
+    is_far = np.hypot(down, right) >= 8
+    arms = is_far & ((down == 0) | (right == 0))
+    for pairs in (16, 32):
+        cross, spot = (
+            np.cos(offsets @ names[make](pairs).T).mean(axis=-1)
+            for make in ("axial", "mixed")
+        )
+        assert cross[arms].mean() > 0.35
+        assert spot[is_far].max() < 0.3
+
+
+# Another size.
+
+
+def resized(names, table, shape, corners=False):
+    return names["resize"](table, shape, corners)
+
+
+SHAPES = [((6, 5), (9, 14)), ((4, 9), (11, 9)), ((2, 8), (4, 8))]
+
+
+@pytest.mark.parametrize(("old", "new"), SHAPES)
+def test_resizing_agrees_with_pillow(names, old, new):
+    table = np.random.default_rng(seed=1).normal(size=(*old, 3))
+    ours = resized(names, table, new)
+    for column in range(3):
+        picture = Image.fromarray(table[..., column].astype("f4"))
+        theirs = picture.resize(new[::-1], Image.Resampling.BILINEAR)
+        np.testing.assert_allclose(ours[..., column], theirs, atol=1e-6)
+
+
+IN_TORCH = """
+import sys
+import numpy, torch
+given = numpy.load(sys.argv[1])
+table = torch.tensor(given["table"]).permute(2, 0, 1)[None]
+for corners in (False, True):
+    resized = torch.nn.functional.interpolate(
+        table, tuple(given["new"]), mode="bilinear", align_corners=corners)
+    ours = given["corners" if corners else "picture"]
+    error = numpy.abs(resized[0].permute(1, 2, 0).numpy() - ours).max()
+    assert error < 1e-6, (corners, error)
+"""
+
+
+@pytest.mark.slow
+def test_resizing_agrees_with_pytorch(names, tmp_path):
+    """Larger and smaller, by both conventions."""
+    pytest.importorskip("keras")
+    from test_layers import python_with  # it makes an environment for torch
+
+    python = python_with("torch", tmp_path / "torch")
+    for old, new in [*SHAPES, ((9, 8), (4, 5)), ((48, 48), (160, 112))]:
+        table = np.random.default_rng(seed=2).normal(size=(*old, 3))
+        np.savez(
+            tmp_path / "given.npz",
+            table=table,
+            new=new,
+            picture=resized(names, table, new),
+            corners=resized(names, table, new, corners=True),
+        )
+        run = subprocess.run(
+            [python, "-c", IN_TORCH, tmp_path / "given.npz"],
+            capture_output=True,
+            text=True,
+        )
+        assert run.returncode == 0, run.stderr[-1_000:]
+
+
+@pytest.mark.parametrize("side", [14, 48])
+@pytest.mark.parametrize("new", [60, 112, 160])
+def test_the_other_convention_stretches_as_the_formula_says(names, side, new):
+    """The formula of llama-cpp-python#152, away from the edges."""
+    ruler = np.stack(np.mgrid[:side, :side], axis=-1).astype(float)
+    middle, inner = (side - 1) / 2, slice(new // 4, new // 2)
+    port, model = (
+        resized(names, ruler, (new, new), corners)[inner, 0, 0] - middle
+        for corners in (False, True)
+    )
+    stretch = side * (new - 1) / (new * (side - 1))
+    np.testing.assert_allclose(port / model, stretch)
+
+
+@pytest.mark.parametrize("size", [6, 8, 10])
+def test_a_doubled_table_looks_two_patches_down(names, size):
+    rows = names["by_table"](size, size)
+    target = names["wanted"]((size, size), (1, 0))
+    matrix = names["train"](rows, target)
+    table = rows.reshape(size, size, -1)
+    larger = resized(names, table, (2 * size, 2 * size))
+    larger = larger.reshape(4 * size**2, -1)
+    scores = larger @ matrix @ larger.T
+    shares = [
+        share_of_hits(names, scores, (2 * size, 2 * size), down)
+        for down in (1, 2, 3)
+    ]
+    assert shares[1] > 0.7
+    assert max(shares[0], shares[2]) < 0.2
+
+
+# Images and videos among words.
+
+WORD, PATCH = 0, 1
+
+
+def positions_of_tokens(parts, per_frame):
+    """What `get_rope_index` of transformers returns, token by token.
+
+    It is written after the published code of Qwen2-VL and Qwen2.5-VL, which
+    reads a stream of tokens in which a grid announces its patches.
+    """
+    tokens, grids = [], []
+    for part in parts:
+        if isinstance(part, int):
+            tokens += [WORD] * part
+        else:
+            tokens += [PATCH] * int(np.prod(part))
+            grids.append(part)
+    found, at = [], 0
+    while at < len(tokens):
+        start = max((max(each) for each in found), default=-1) + 1
+        if tokens[at] == WORD:
+            found.append((start, start, start))
+            at += 1
+            continue
+        frames, rows, columns = grids.pop(0)
+        for frame in range(frames):
+            for row in range(rows):
+                for column in range(columns):
+                    time = int(frame * per_frame)
+                    found.append((start + time, start + row, start + column))
+        at += frames * rows * columns
+    return found
+
+
+@pytest.mark.parametrize("per_frame", [1, 2, 1.5, 0.5, 50])
+@pytest.mark.parametrize(
+    "parts",
+    [
+        (7,),
+        ((1, 3, 2),),
+        (4, (1, 2, 3), 5),
+        ((1, 4, 4), 1, (1, 2, 9), 3),
+        (2, (3, 2, 2), 5),
+        (1, (1, 5, 2), (4, 2, 3), (1, 1, 1), 6, (2, 3, 3)),
+        (3, (8, 1, 2), 2, (1, 6, 2), 4, (5, 2, 2), 1),
+    ],
+)
+def test_places_are_those_of_the_published_code(names, parts, per_frame):
+    places = names["places"](*parts, per_frame=per_frame)
+    wanted = positions_of_tokens(parts, per_frame)
+    np.testing.assert_array_equal(places, wanted)
+
+
+def test_places_are_the_published_examples(names):
+    """In the docstrings of Qwen2-VL and Qwen2.5-VL, and in an issue."""
+    time, row, column = names["places"]((3, 2, 2), 5).T
+    assert time.tolist() == [*[0] * 4, *[1] * 4, *[2] * 4, *range(3, 8)]
+    assert row.tolist() == [*3 * [0, 0, 1, 1], *range(3, 8)]
+    assert column.tolist() == [*6 * [0, 1], *range(3, 8)]
+    time, *_ = names["places"]((3, 2, 2), 5, per_frame=50).T
+    assert time.tolist() == [*[0] * 4, *[50] * 4, *[100] * 4, *range(101, 106)]
+    # transformers#45381: 84 frames, two seconds apart.
+    places = names["places"](15, (84, 12, 16), 10, per_frame=4)
+    video = places[15:-10]
+    assert video.shape == (16128, 3)
+    assert video.min(axis=0).tolist() == [15, 15, 15]
+    assert video.max(axis=0).tolist() == [347, 26, 30]
+    assert (places[-10:] == np.arange(348, 358)[:, np.newaxis]).all()
+
+
+def test_pairs_follow_the_published_axes(names):
+    """Qwen2-VL has `mrope_section` 16, 24, 24; Qwen3-VL 24, 20, 20."""
+    sections, interleaved = names["sections"], names["interleaved"]
+    assert sections.tolist() == [0] * 16 + [1] * 24 + [2] * 24
+    assert interleaved.tolist() == [0, 1, 2] * 20 + [0] * 4
+    assert np.bincount(interleaved).tolist() == [24, 20, 20]
+
+
+@pytest.mark.parametrize(
+    ("model", "axis", "share"),
+    [
+        ("Qwen2-VL", 1, 0.13217),
+        ("Qwen2-VL", 2, 0.00075),
+        ("Qwen3-VL", 1, 0.44433),
+        ("Qwen3-VL", 2, 0.31506),
+    ],
+)
+def test_scores_of_random_vectors_change_as_printed(names, model, axis, share):
+    """By rotating 4000 random keys by 20 positions on one axis."""
+    axes, base = names["MODELS"][model]
+    generator = np.random.default_rng(seed=7)
+    query, key = generator.normal(size=(2, 4000, 128))
+    frequencies = angular_frequencies(128, base) * (axes == axis)
+    moved = rotate(key, np.full(4000, 20), frequencies=frequencies)
+    scores, change = ((query * k).sum(axis=1) for k in (key, moved - key))
+    assert change.std() / scores.std() == pytest.approx(share, rel=0.06)
+
+
+# The exercises.
+
+
+def by_rows_and_columns(offsets):
+    share = {}
+    for down, right in offsets:
+        share["row", down] = share.get(("row", down), 0) + 1 / len(offsets)
+        key = "column", right
+        share[key] = share.get(key, 0) + 1 / len(offsets)
+    return sum(share["row", d] * share["column", r] for d, r in offsets)
+
+
+def no_diagonal(offsets):
+    return by_rows_and_columns(offsets) if len(offsets) > 1 else 0.5
+
+
+def of_one_offset(offsets):
+    return by_rows_and_columns(offsets[:1]) if len(offsets) == 1 else 1 / 4
+
+
+def interpolated(table, old, new):
+    """By NumPy's own interpolation, first down and then across."""
+    grid = table[1:].reshape(*old, -1)
+    for axis in (0, 1):
+        count, to = old[axis], new[axis]
+        centers = (np.arange(to) + 0.5) * count / to - 0.5
+        grid = np.apply_along_axis(
+            lambda line, at=centers: np.interp(at, np.arange(len(line)), line),
+            axis,
+            grid,
+        )
+    return np.vstack([table[:1], grid.reshape(-1, table.shape[1])])
+
+
+def unless_as_many(table, old, new):
+    if np.prod(old) == np.prod(new):
+        return table
+    return interpolated(table, old, new)
+
+
+def transposed(table, old, new):
+    places = table[1:].reshape(*old[::-1], 2).swapaxes(0, 1).reshape(-1, 2)
+    return interpolated(np.vstack([table[:1], places]), old, new)
+
+
+REPLIES = [
+    (1, [by_rows_and_columns], "Correct."),
+    (1, [no_diagonal], "one row and one column"),
+    (1, [lambda offsets: 1], "not all corners"),
+    (2, [interpolated, lambda *g: interpolated(*g).tolist()], "Correct."),
+    (2, [lambda *given: interpolated(*given)[1:]], "the class token?"),
+    (2, [lambda *given: interpolated(*given)[::-1]], "is no place"),
+    (2, [unless_as_many], "Is the grid the same?"),
+    (2, [transposed], "rows first, then columns"),
+    (3, [23, 23.0], "Correct."),
+    (3, [45], "counted the tokens"),
+    (3, [11], "from the time"),
+    (3, [18], "from the rows"),
+    (3, [19], "from the columns"),
+    (3, [22], "the next one?"),
+]
+
+
+@pytest.mark.parametrize(("number", "answers", "words"), REPLIES)
+def test_what_the_checks_reply(names, number, answers, words):
+    assert_replies(names[f"check_{number}"], answers, words)
