@@ -183,7 +183,8 @@
       "key": [32, 0, 63],
       "pair": [8, 0, 31],
       "rotary_dim": [64, 16, 64],
-      "base": [10000, 100, 1000000]
+      "base": [10000, 100, 1000000],
+      "vectors": [0, 0, 2]
     },
     "unseen": {
       "trained": [20, 4, 64],
@@ -563,14 +564,37 @@
 
   // Rotary positions: query and key are rotated, each by its own position.
 
+  // Where the 32 hands of a query, and those of a key, point at position 0:
+  // anywhere. A small random generator draws the same in every browser.
+  function randomHands(seed) {
+    let state = seed;
+    const angles = range(64).map(() => {
+      state = (48271 * state) % 2147483647;
+      return (TURN * state) / 2147483647;
+    });
+    return [angles.slice(0, 32), angles.slice(32)];
+  }
+  // The hands of query and key, for each choice of vectors.
+  const ALIKE = range(32).map(() => 0.8);
+  const VECTORS = [
+    { words: "two equal vectors", hands: () => [ALIKE, ALIKE] },
+    { words: "these random vectors", hands: () => randomHands(18) },
+    {
+      words: "a key made for 40 back",
+      hands: (frequencies) => [ALIKE, frequencies.map((w) => 0.8 + 40 * w)],
+    },
+  ];
+
   figures.rotary = {
     ask: `Drag the query, then the key. Then drag the bar between them, which
-      moves both. When do the scores change?`,
+      moves both. When do the scores change? Do random vectors fade with
+      distance, as equal ones do?`,
     note: `The bar moves query and key by the same number of positions, so in
       every pair the angle between their hands stays the same. So do all scores,
-      which depend on the distance alone. With only 16 rotated columns the blue
-      curve lies higher, because a pair that does not turn scores the same at
-      any distance.`,
+      which depend on the offset alone. Equal vectors score highest where all
+      their hands point the same way, at offset 0. Random hands never all do, so
+      their score stays below one half, near and far. With the last choice, all
+      hands point the same way once the key is 40 positions before the query.`,
     settings: {
       query: { label: "Position of the query", tone: "blue" },
       key: { label: "Position of the key", tone: "orange" },
@@ -581,30 +605,45 @@
         show: (columns) => `${columns} of 64`,
       },
       base: { label: "Base", ...WAVELENGTHS },
+      vectors: {
+        label: "Query and key",
+        choices: ["equal", "random", "40 back"],
+        room: 6, // all three in a row, on a phone too
+      },
     },
-    draw({ query, key, pair, rotary_dim, base }, width) {
+    draw({ query, key, pair, rotary_dim, base, vectors }, width) {
       const rotating = angularFrequencies(rotary_dim, base);
       const frequencies = range(32).map((i) => rotating[i] ?? 0);
       const w = frequencies[pair];
-      const offset = key - query;
-      const score = (k) => similarity(k, frequencies);
-      const ofPair = (k) => Math.cos(k * w);
+      const offset = query - key;
+      const [ofQuery, ofKey] = VECTORS[vectors].hands(frequencies);
+      const apart = ofKey.map((angle, i) => angle - ofQuery[i]);
+      const scoreOf = (i, k) => Math.cos(apart[i] - k * frequencies[i]);
+      const ofPair = (k) => scoreOf(pair, k);
+      const score = (k) =>
+        range(32).reduce((sum, i) => sum + scoreOf(i, k), 0) / 32;
+
+      // On a phone, there is less room for the pictures.
+      const wide = width >= 500;
+      const height = wide ? 236 : 206;
 
       // Two positions, and the bar between them.
       const P = scale([0, 63], [34, width - 34]);
       const [low, high] = [query, key].sort((a, b) => a - b);
       const [x0, x1] = [P(low), P(high)];
-      const sign = offset < 0 ? -1 : 1;
+      const sign = offset > 0 ? -1 : 1;
       const aside = sign * Math.max(0, 23 - (x1 - x0) / 2);
       const place = (x) => clamp(0, Math.round(P.back(x)), 63);
 
-      // Two arrows, alike until they are rotated.
+      // Two arrows, rotated from where they point at position 0.
       const one = 0.4 * width;
       const radius = Math.min(0.42 * one, 84);
-      const dial = { x: one / 2, y: 118, radius };
-      const begin = 0.8;
-      const arrow = (name, position, tone) => {
-        const tip = tipOf(dial, begin + position * w);
+      const dial = { x: one / 2, y: height / 2, radius };
+      const [queryAt0, keyAt0] = [ofQuery[pair], ofKey[pair]];
+      const begins = (angle, tone = "") =>
+        line(dial.x, dial.y, ...tipOf(dial, angle), `dashed ${tone}`);
+      const arrow = (name, angle, tone) => {
+        const tip = tipOf(dial, angle);
         const stem = line(dial.x, dial.y, ...tip, `arrow ${tone}`);
         return w ? [stem, grip(name, knob(...tip, tone))] : stem;
       };
@@ -613,25 +652,26 @@
         const moved = drag.from + turned(dial, drag) / w;
         return { [name]: clamp(0, Math.round(moved), 63) };
       };
-      const unit = width < 500 ? "" : " positions";
+      const unit = wide ? " positions" : "";
       const title = w ? `a turn in ${brief(TURN / w)}${unit}` : "does not turn";
 
       const two = width - one - 8;
-      const D = scale([0, 63], [34, two - 12]);
-      const S = scale([-1, 1], [196, 40]);
+      const D = scale([-63, 63], [34, two - 14]);
+      const S = scale([-1, 1], [height - 40, 40]);
+      const offsets = range(505, -63, 0.25);
       const far = Math.abs(offset);
       const where = far
         ? `The key is ${far} position${far > 1 ? "s" : ""}
-          ${offset < 0 ? "before" : "after"} the query.`
+          ${offset > 0 ? "before" : "after"} the query.`
         : "Query and key are at the same position.";
       return {
         pictures: [
           {
-            ...{ width, height: 84 },
+            ...{ width, height: wide ? 84 : 70 },
             layers: [
               line(P.start, 40, P.end, 40, "tick"),
               range(8, 0, 9).map((p) => text(P(p), 66, p, "middle soft")),
-              text(width / 2, 82, "Position", "middle soft"),
+              wide ? text(width / 2, 82, "Position", "middle soft") : "",
               grip(
                 "bar",
                 box(x0, 20, x1 - x0, 40, "room"),
@@ -644,36 +684,43 @@
             ],
           },
           {
-            ...{ width: one, height: 236 },
+            ...{ width: one, height },
             layers: [
               text(one / 2, 14, `Pair ${pair}: ${title}`, "middle"),
-              sector(dial, begin + query * w, halfTurn(offset * w), "between"),
+              sector(
+                dial,
+                queryAt0 + query * w,
+                halfTurn(apart[pair] - offset * w),
+                "between",
+              ),
               circle(dial.x, dial.y, dial.radius, "dial"),
-              line(dial.x, dial.y, ...tipOf(dial, begin), "dashed"),
-              arrow("turn query", query, "blue"),
-              arrow("turn key", key, "orange"),
+              queryAt0 === keyAt0
+                ? begins(queryAt0)
+                : [begins(queryAt0, "blue"), begins(keyAt0, "orange")],
+              arrow("turn query", queryAt0 + query * w, "blue"),
+              arrow("turn key", keyAt0 + key * w, "orange"),
               text(
                 one / 2,
-                144 + radius,
+                dial.y + radius + 26,
                 "dashed: at position 0",
                 "middle soft",
               ),
             ],
           },
           {
-            ...{ width: two, height: 236 },
+            ...{ width: two, height },
             layers: [
               axes(D, S, {
-                ...{ xTicks: [0, 21, 42, 63], xLabel: "Distance" },
-                ...{ yTicks: [-1, 0, 1], title: "Score by distance" },
+                ...{ xTicks: [-63, 0, 63], xLabel: "Offset: query minus key" },
+                ...{ yTicks: [-1, 0, 1], title: "Score by offset" },
               }),
               text(D.end, 34, "all pairs", "end blue"),
               text(D.end - 62, 34, `pair ${pair}`, "end orange"),
-              curve(D, S, range(253, 0, 0.25), ofPair, "curve thin orange"),
-              curve(D, S, range(253, 0, 0.25), score, "curve blue"),
-              line(D(far), S(-1), D(far), S(1), "mark"),
-              circle(D(far), S(ofPair(far)), 4, "dot orange"),
-              circle(D(far), S(score(far)), 5, "dot blue"),
+              curve(D, S, offsets, ofPair, "curve thin orange"),
+              curve(D, S, offsets, score, "curve blue"),
+              line(D(offset), S(-1), D(offset), S(1), "mark"),
+              circle(D(offset), S(ofPair(offset)), 4, "dot orange"),
+              circle(D(offset), S(score(offset)), 5, "dot blue"),
             ],
           },
         ],
@@ -690,9 +737,9 @@
             return { query: from.query + moved, key: from.key + moved };
           },
         },
-        says: `${where} For equal vectors, the score of pair ${pair} is
-          ${number(ofPair(far), 2)}, and the mean of all pairs
-          ${number(score(far), 2)}.`,
+        says: `${where} For ${VECTORS[vectors].words}, the score of pair ${pair}
+          is ${number(ofPair(offset), 2)}, and the mean of all pairs
+          ${number(score(offset), 2)}.`,
       };
     },
   };
@@ -1135,12 +1182,13 @@
       <input type="range" name="${name}" min="${min}" max="${max}"
         step="${step}"></label>`;
   }
-  function buttons(name, { label, choices }) {
+  function buttons(name, { label, choices, room = 8.5 }) {
     const each = choices.map(
       (words, value) => `<label class="choice">
         <input type="radio" name="${name}" value="${value}">${words}</label>`,
     );
-    return `<fieldset><legend>${label}</legend>${each.join("")}</fieldset>`;
+    return `<fieldset style="--room: ${room}rem"><legend>${label}</legend>
+      ${each.join("")}</fieldset>`;
   }
 
   // A setting with a `power` has a slider for its logarithm.
@@ -1248,7 +1296,7 @@
       margin: 0; }
     [type=range] { grid-column: 1 / -1; height: 1.75rem; width: 100%; }
     fieldset { border: 0; display: grid; gap: 0.35rem; grid-column: 1 / -1;
-      grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr));
+      grid-template-columns: repeat(auto-fit, minmax(var(--room), 1fr));
       margin: 0; min-width: 0; padding: 0; }
     legend { padding: 0 0 0.2rem; }
     button, .choice { background: none; border: 1.5px solid var(--blue);

@@ -220,21 +220,40 @@ def test_alike_shows_dot_products(page, d_model, n):
     np.testing.assert_allclose(numbers(said), wanted, atol=0.00501)
 
 
+def hands_at_0(choice: int, frequencies: np.ndarray) -> np.ndarray:
+    """Angles [query or key, pair] of the figure rotary at position 0."""
+    if choice == 1:  # random, by the generator that the script has
+        drawn = [18]
+        for _ in range(64):
+            drawn.append(48_271 * drawn[-1] % (2**31 - 1))
+        return 2 * np.pi / (2**31 - 1) * np.reshape(drawn[1:], (2, 32))
+    angles = np.full((2, 32), 0.8)
+    if choice == 2:
+        angles[1] += 40 * frequencies
+    return angles
+
+
+def rotary_frequencies(rotary_dim: int, base: float) -> np.ndarray:
+    """Of the 32 pairs of the figure, of which some do not rotate."""
+    rotating = angular_frequencies(rotary_dim, base)
+    return np.pad(rotating, (0, 32 - len(rotating)))
+
+
+@pytest.mark.parametrize("choice", range(3))
 @pytest.mark.parametrize("rotary_dim", [16, 64])
 @pytest.mark.parametrize("n", [100, 10_000])
-def test_rotary_shows_scores_of_rotated_vectors(page, rotary_dim, n):
-    vectors = np.tile([1.0, 0.0], (64, 32))
-    frequencies = angular_frequencies(rotary_dim, n)
-    part = vectors[:, :rotary_dim]
-    vectors[:, :rotary_dim] = rotate(
-        part, np.arange(64), frequencies=frequencies
-    )
+def test_rotary_shows_scores_of_rotated_vectors(page, rotary_dim, n, choice):
+    frequencies = rotary_frequencies(rotary_dim, n)
+    hands = hands_at_0(choice, frequencies)
+    vectors = np.stack([np.cos(hands), np.sin(hands)], axis=-1)
+    vectors = vectors.reshape(2, 64)
     for query, key, pair in [(0, 0, 0), (3, 40, 2), (40, 3, 9), (63, 62, 1)]:
         state = {"query": query, "key": key, "pair": pair}
-        state |= {"rotary_dim": rotary_dim, "base": n}
+        state |= {"rotary_dim": rotary_dim, "base": n, "vectors": choice}
         said, _ = moved(page, "rotary", **state)
         assert ("before the query" in said) == (key < query)
-        products = (vectors[query] * vectors[key]).reshape(32, 2).sum(axis=1)
+        first, second = rotate(vectors, [query, key], frequencies=frequencies)
+        products = (first * second).reshape(32, 2).sum(axis=1)
         *_, one, mean = numbers(said)
         assert one == pytest.approx(products[pair], abs=0.00501)
         assert mean == pytest.approx(products.mean(), abs=0.00501)
@@ -329,19 +348,24 @@ def test_the_notes_of_patches_are_true(base):
 
 def test_the_notes_are_true_at_every_setting():
     """Of the figures apart, hands and rotary."""
-    offsets = np.arange(1, 64)
     for frequency in np.arange(0.05, 3.1, 0.001):
         tips_apart = np.abs(2 * np.sin(frequency * np.arange(1, 100) / 2))
         assert tips_apart.min() < 0.1
     third = position_encoding(64, 16)[:, 4]
     assert (third[1:32] > 0).all()
     assert (third[32:63] < 0).all()
-    for n in 10 ** np.arange(2, 6.01, 0.25):
-        few, many = (
-            np.cos(np.outer(offsets, angular_frequencies(width, n)))
-            for width in (16, 64)
-        )
-        assert ((few.sum(axis=1) + 24) / 32 > many.mean(axis=1)).all()
+    offsets = np.arange(-63, 64)
+    for width, exponent in itertools.product(range(16, 65, 16), range(17)):
+        frequencies = rotary_frequencies(width, 10 ** (2 + exponent / 4))
+        scores = []
+        for choice in range(3):
+            query, key = hands_at_0(choice, frequencies)
+            angles = key - query - np.outer(offsets, frequencies)
+            scores.append(np.cos(angles).mean(axis=1))
+        equal, random, made = scores
+        assert np.max(np.abs(random)) < 0.5
+        highest = [offsets[np.argmax(each)] for each in (equal, made)]
+        assert highest == [0, 40]
 
 
 # How they are moved.

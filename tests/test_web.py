@@ -435,7 +435,7 @@ def test_search_quotes_neither_menus_nor_folds(page, address):
     quotes = page.locator("#search-results .context")
     quotes.first.wait_for()
     found = page.locator("#search-results li a").all_inner_texts()
-    assert "08 Go beyond sinusoids" in " ".join(found)
+    assert "07 Rotate instead of adding" in " ".join(found)
     quoted = " ".join(quotes.all_inner_texts())
     assert not re.search("System Settings|Contents|set_xticks", quoted)
 
