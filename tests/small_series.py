@@ -64,13 +64,6 @@ def small_notebook(title: str, other: str) -> NotebookNode:
         code("reveal-b", "2 + 2", "reveal", outputs=[printed("ANSWER-B")]),
         prose("explain-b", "It is four."),
         code("wait", "go()", "nbval-ignore-output"),
-        prose("round-1", "## Round 1. Judge"),
-        code(
-            "form-1",
-            "said('? 1 It is so')",
-            "form",
-            outputs=[printed("Not answered yet: 1")],
-        ),
         prose("aside", "After other code, no explanation any more."),
         prose("exercises", "## Exercises"),
         prose("exercise-1", "### Exercise 1. Ask\n\nWhat?", "exercise"),
@@ -91,6 +84,20 @@ def small_notebook(title: str, other: str) -> NotebookNode:
         prose("solution-1-text", "Because it is SOLVED.", "solution"),
         prose("recap", "## Recap\n\nThat was [all](../x.py)."),
         prose("nav-end", links),
+    ]
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+def notebook_with_a_form() -> NotebookNode:
+    """Sentences to judge, in place of exercises."""
+    not_yet = [printed("Not answered yet: 1")]
+    cells = [
+        prose("title", "# Test sentences\n\nOne of them."),
+        code("form-1", "said('?  1  It is so')", "form", outputs=not_yet),
+        prose("sentence-1", "### 1. It is so"),
+        prose("predict-1", "**Predict.** SO-OR-NOT", "predict"),
+        code("verdict-1", "verdict(1, cases)", "reveal"),
+        prose("explain-1", "Because it is: VERDICT."),
     ]
     return nbformat.v4.new_notebook(cells=cells)
 

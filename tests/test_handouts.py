@@ -19,6 +19,7 @@ from series.commands import CommandError
 from small_series import (
     TITLES,
     code,
+    notebook_with_a_form,
     picture,
     small_notebook,
     write_small_series,
@@ -104,6 +105,18 @@ def test_a_small_notebook_for_students(small):
         assert f"ANSWER-{letter}" in fold.text
         assert not re.search(f"QUESTION|ANSWER-{other}", fold.text)
         assert not fold.has_attr("open")
+
+
+def test_students_judge_sentences_before_they_see_a_verdict(tmp_path):
+    path = tmp_path / "15_sentences.ipynb"
+    nbformat.write(notebook_with_a_form(), path)
+    page = page_of(path, "student")
+    (room,) = page("textarea")
+    assert "true / false / it depends" in room.parent.text
+    assert "Not answered yet" not in page.text
+    (fold,) = page("details")
+    assert "VERDICT" in fold.text
+    assert "SO-OR-NOT" not in fold.text
 
 
 def test_instructors_get_everything(small):

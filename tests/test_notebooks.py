@@ -13,7 +13,7 @@ import renew_series
 from conftest import PATHS, ROOT
 from plugin import pictures
 from series import listing, references
-from series.cells import FOLDED, IGNORED, TAGS, is_folded, tags
+from series.cells import FOLDED, IGNORED, TAGS, is_folded, is_form, tags
 from series.chapters import CLEAR_OUTPUTS
 
 LISTED = {each.path: each for each in listing.NOTEBOOKS}
@@ -51,8 +51,8 @@ def text_of(notebook):
 
 
 def forms(notebook):
-    """The code cells in which a reader judges sentences."""
-    return [cell for cell in code(notebook) if "form" in tags(cell)]
+    """The cells in which a reader judges sentences, or counts a score."""
+    return [cell for cell in code(notebook) if is_form(cell)]
 
 
 def test_the_list_names_the_notebooks_that_there_are():

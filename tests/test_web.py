@@ -32,7 +32,7 @@ from series.cells import tags
 from series.chapters import read_notebook
 from series.commands import CommandError
 from site_folder import check_folder, replace_folder
-from small_series import write_small_series
+from small_series import notebook_with_a_form, write_small_series
 from store_notebooks import SCRIPT
 
 from posenc.play import RANGES
@@ -65,6 +65,21 @@ def test_a_page_folds_answers_and_solutions(small):
     outside = re.sub(r"<details.*?</details>", "", page, flags=re.S)
     assert not re.search("It is two|It is four|SOLVED", outside)
     assert "QUESTION-B" in outside
+
+
+def test_a_page_has_choices_where_sentences_are_judged(tmp_path):
+    path = tmp_path / "15_sentences.ipynb"
+    nbformat.write(notebook_with_a_form(), path)
+    page = pages.page_of(path, False, pages.Edition())
+    html = BeautifulSoup(text_of(page), "html.parser")
+    (choices,) = html.select("fieldset[data-question=predict-1]")
+    values = [choice["value"] for choice in choices("input")]
+    assert values == ["true", "false", "it depends"]
+    assert not html("textarea")
+    (answer,) = html.select("details[data-question=predict-1]")
+    assert "VERDICT" in answer.text
+    assert "SO-OR-NOT" not in answer.text
+    assert not any(cell.get("outputs") for cell in page.cells)
 
 
 def test_a_page_folds_what_jupyterlab_folds(small):
@@ -452,6 +467,19 @@ def test_a_prediction_is_kept_and_stands_beside_the_answer(page, address):
     answer.locator("summary").first.click()
     assert beside.is_visible()
     assert not page.locator(".predicted").nth(1).is_visible()
+
+
+@pytest.mark.slow
+def test_a_choice_is_kept_and_stands_beside_the_verdict(page, address):
+    page.goto(f"{address}15_claims.html")
+    choices = page.locator("fieldset[data-question=predict-7]")
+    choices.get_by_label("it depends").check()
+    page.reload()
+    assert choices.get_by_label("it depends").is_checked()
+    answer = page.locator("details[data-question=predict-7]")
+    answer.locator("summary").first.click()
+    assert answer.get_by_text("You predicted: it depends").is_visible()
+    assert page.locator("fieldset input:checked").count() == 1
 
 
 def texts(cell) -> dict[str, str]:

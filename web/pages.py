@@ -16,7 +16,7 @@ from string import Template
 import nbformat
 from copies import COLAB
 from nbformat import NotebookNode
-from series.cells import ASKS, is_folded, tags
+from series.cells import ASKS, JUDGMENTS, is_folded, is_form, tags
 from series.chapters import (
     alt_texts,
     answers,
@@ -40,6 +40,14 @@ MEGABYTES = 29  # that a first visit loads to run a notebook
 ROOM_TO_WRITE = (
     '<label class="prediction">Your prediction'
     '<textarea rows="2" data-question="{}"></textarea></label>'
+)
+ROOM_TO_JUDGE = (
+    '<fieldset class="prediction" data-question="{question}">'
+    "<legend>What do you say?</legend>{choices}</fieldset>"
+)
+CHOICE = (
+    '<label><input type="radio" name="{question}" value="{choice}">'
+    " {choice}</label>"
 )
 ANSWER = (
     '<details class="answer" data-question="{}">'
@@ -87,9 +95,12 @@ def page_of(path: Path, keras: bool, edition: Edition) -> NotebookNode:
     notebook = read_chapter(path)
     links = _html(how_to_run(path.stem, keras, edition))
     cells = [cell for cell in notebook.cells if not _only_leads_on(cell)]
+    judges = any(map(is_form, cells))
     for cell in cells:
         if cell.cell_type == "markdown":
             cell.source = _prose(cell, edition)
+            if "predict" in tags(cell):
+                cell.source = _with_room(cell, judges)
         else:
             _fold_as_in_jupyterlab(cell)
             _hand_over_alt_text(cell, path)
@@ -109,15 +120,25 @@ def _only_leads_on(cell: NotebookNode) -> bool:
 
 
 def _prose(cell: NotebookNode, edition: Edition) -> str:
-    """The text of a cell, with links to pages and room for a prediction."""
+    """The text of a cell, with links to pages."""
     paragraphs = cell.source.split("\n\n")
     # The theme has links to the previous page and to the next one.
     kept = [text for text in paragraphs if not ALONG_THE_SERIES.match(text)]
-    source = relink_files("\n\n".join(kept), "notebooks", edition)
-    if "predict" in tags(cell):
-        room = ROOM_TO_WRITE.format(cell.id)
-        return f'<div class="predict">\n\n{source}\n\n{room}\n\n</div>'
-    return source
+    return relink_files("\n\n".join(kept), "notebooks", edition)
+
+
+def _with_room(cell: NotebookNode, judges: bool) -> str:
+    """A question, with room for a prediction or with choices to judge by."""
+    room = ROOM_TO_WRITE.format(cell.id)
+    if judges:
+        choices = [
+            CHOICE.format(question=cell.id, choice=choice)
+            for choice in JUDGMENTS
+        ]
+        room = ROOM_TO_JUDGE.format(
+            question=cell.id, choices=" ".join(choices)
+        )
+    return f'<div class="predict">\n\n{cell.source}\n\n{room}\n\n</div>'
 
 
 def _fold_as_in_jupyterlab(cell: NotebookNode) -> None:

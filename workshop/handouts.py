@@ -22,7 +22,7 @@ from nbconvert.filters.markdown_mistune import (
 )
 from nbformat import NotebookNode
 from playwright.sync_api import Browser, Error, sync_playwright
-from series.cells import ASKS, is_folded, tags
+from series.cells import ASKS, JUDGMENTS, is_folded, is_form, tags
 from series.chapters import (
     Link,
     alt_texts,
@@ -188,9 +188,12 @@ def _hide_folded_code(cells: list[NotebookNode]) -> None:
 
 
 def _leave_room_to_write(cells: list[NotebookNode]) -> None:
+    prediction = ("Your prediction", 2)
+    if any(map(is_form, cells)):
+        prediction = (f"What do you say: {' / '.join(JUDGMENTS)}?", 1)
     for cell in cells:
         if "predict" in tags(cell):
-            cell.metadata.handout.write = ("Your prediction", 2)
+            cell.metadata.handout.write = prediction
         elif "exercise" in tags(cell) and cell.cell_type == "code":
             cell.metadata.handout.write = ("Your answer", 5)
 

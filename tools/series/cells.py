@@ -6,12 +6,18 @@ FOLDED = {"check", "drawing", "plumbing", "solution"}  # not part of the lesson
 VARIES = {"timed", "trained"}  # figures that differ from run to run
 IGNORED = "nbval-ignore-output"  # no output is stored
 ASKS = {"exercise", "form"}  # their code waits for a reader's answer
+JUDGMENTS = ("true", "false", "it depends")  # of a sentence in a form
 TAGS = FOLDED | VARIES | ASKS | {IGNORED, "predict", "reveal"}
 
 
 def tags(cell: NotebookNode) -> set[str]:
     """The tags of a cell."""
     return set(cell.metadata.get("tags", ()))
+
+
+def is_form(cell: NotebookNode) -> bool:
+    """Whether a reader judges sentences in a cell."""
+    return "form" in tags(cell)
 
 
 def is_folded(cell: NotebookNode) -> bool:

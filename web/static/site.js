@@ -1,5 +1,5 @@
-// A written prediction is kept in the reader's own browser, and stands
-// beside the answer. Without this file one can write all the same.
+// A prediction, written or chosen, is kept in the reader's own browser, and
+// stands beside the answer. Without this file one can write all the same.
 "use strict";
 
 function storage() {
@@ -8,6 +8,21 @@ function storage() {
   } catch {
     return null; // the reader's browser keeps nothing
   }
+}
+
+// What is written in a field, or chosen in a set of choices.
+function read(field) {
+  const chosen = field.querySelector("input:checked");
+  return field.value ?? chosen?.value ?? "";
+}
+
+function write(field, text) {
+  if (field.matches("textarea")) {
+    field.value = text;
+  }
+  field.querySelectorAll("input").forEach((choice) => {
+    choice.checked = choice.value === text;
+  });
 }
 
 function keepPrediction(field) {
@@ -22,15 +37,15 @@ function keepPrediction(field) {
   answer.querySelector("summary").after(beside);
 
   function show() {
-    beside.hidden = !field.value;
-    beside.textContent = `You predicted: ${field.value}`;
+    beside.hidden = !read(field);
+    beside.textContent = `You predicted: ${read(field)}`;
   }
 
-  field.value = storage()?.getItem(key) ?? "";
+  write(field, storage()?.getItem(key) ?? "");
   show();
   field.addEventListener("input", () => {
-    if (field.value) {
-      storage()?.setItem(key, field.value);
+    if (read(field)) {
+      storage()?.setItem(key, read(field));
     } else {
       storage()?.removeItem(key);
     }
@@ -39,7 +54,7 @@ function keepPrediction(field) {
 }
 
 document
-  .querySelectorAll("textarea[data-question]")
+  .querySelectorAll("[data-question]:is(textarea, fieldset)")
   .forEach(keepPrediction);
 
 // On paper the colors are those of the light theme.
