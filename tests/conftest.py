@@ -8,6 +8,8 @@ from pathlib import Path
 import handouts
 import nbformat
 import pytest
+from built_site import address as address
+from built_site import project as project
 from hypothesis import settings
 from series import listing
 from series.cells import tags

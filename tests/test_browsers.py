@@ -1,0 +1,160 @@
+"""The site, the figures and JupyterLab in Firefox and in WebKit.
+
+Chromium, which Playwright drives, has tests of its own.
+"""
+
+import shutil
+
+import pages
+import pytest
+from conftest import PATHS
+from copies import names_for_browser
+from in_browser import DRAGS, jupyterlab
+from other_browsers import Firefox, open_firefox, open_webkit
+
+pytestmark = pytest.mark.slow
+
+FIRST = PATHS[0]
+NAMES = ["index", *(path.stem for path in PATHS)]
+PLAYS = [p.stem for p in PATHS if "<posenc-play" in p.read_text("utf-8")]
+# A frame stands for a narrow window: WebKit's own cannot be so narrow.
+FRAME = """(() => {{
+    document.body.innerHTML =
+        '<iframe id="f" width="{}" height="800" src="{}"></iframe>';
+    const frame = document.querySelector('#f');
+    return new Promise(done => {{ frame.onload = () => done(true); }});
+}})()"""
+WIDTHS = """(() => {
+    const page = document.querySelector('#f').contentDocument;
+    return [page.documentElement.scrollWidth, page.defaultView.innerWidth];
+})()"""
+OPEN = "document.querySelectorAll('details').forEach(d => { d.open = true; })"
+FIGURES = """[...document.querySelectorAll('posenc-play')].map(
+    figure => figure.getAttribute('figure'))"""
+HOST = "document.querySelectorAll('posenc-play')[{}]"
+# Put it back as it begins, and the grip into sight; where the grip is.
+GRIP = """(() => {{
+    const figure = {};
+    for (const [name, {{start}}] of Object.entries(
+        figure.stage.figure.settings)) figure.stage.move({{[name]: start}});
+    const grips = figure.shadowRoot.querySelectorAll(
+        '.grip[data-drag="{}"]');
+    const grip = grips[grips.length - 1];
+    grip.scrollIntoView({{block: 'center', behavior: 'instant'}});
+    const box = grip.getBoundingClientRect();
+    return [box.x + box.width / 2, box.y + box.height / 2]; }})()"""
+STATE = "({}).stage.state"
+SLIDERS = "({}).shadowRoot.querySelectorAll('[type=range]')"
+
+
+@pytest.fixture(scope="module", params=[open_firefox, open_webkit])
+def other(request):
+    """Firefox, then WebKit; each is left out where it is not installed."""
+    try:
+        with request.param() as opened:
+            yield opened
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_page_is_as_wide_as_its_window(other, address, name, width):
+    other.resize(1380, 1000)
+    other.goto(address)
+    other.run(FRAME.format(width, f"{address}{name}.html"))
+    scrolled, shown = other.run(WIDTHS)
+    assert scrolled <= shown
+
+
+@pytest.mark.parametrize("name", ["index", *PLAYS])
+def test_figures_answer_mouse_and_keys(other, address, name):
+    other.resize(1280, 1000)
+    other.goto(f"{address}{name}.html")
+    other.run(OPEN)
+    figures = other.run(FIGURES)
+    assert figures
+    for place, figure in enumerate(figures):
+        host = HOST.format(place)
+        other.wait_for(f"!!({host}).stage?.view")
+        for grip, by, wanted in DRAGS[figure]:
+            start = other.run(GRIP.format(host, grip))
+            before = other.run(STATE.format(host))
+            other.drag(start, by)
+            now = other.run(STATE.format(host))
+            changed = {key for key in now if now[key] != before[key]}
+            assert changed == wanted.keys(), (figure, grip)
+        sliders = SLIDERS.format(host)
+        for i in range(other.run(f"{sliders}.length")):
+            slider = f"{sliders}[{i}]"
+            other.run(f"{slider}.focus()")
+            other.press("Home")
+            low = other.run(f"{slider}.getAttribute('aria-valuetext')")
+            other.press("ArrowRight")
+            high = other.run(f"{slider}.getAttribute('aria-valuetext')")
+            assert low != high, (figure, i)
+
+
+ADDED = """# Solve the exercise, wrongly and rightly
+def wrong(pair, angle):
+    return pair[0] * np.cos(angle), pair[1] * np.sin(angle)
+
+def right(pair, angle):
+    (x, y), c, s = pair, np.cos(angle), np.sin(angle)
+    return x * c - y * s, x * s + y * c
+
+check_1(wrong)
+check_1(right)"""
+RUN = """(async () => {
+    const shown = () => window.jupyterapp?.shell.currentWidget;
+    while (shown()?.sessionContext?.kernelDisplayStatus !== 'idle') {
+        await new Promise(soon => setTimeout(soon, 200));
+    }
+    const cells = shown().content.model.sharedModel;
+    cells.addCell({cell_type: 'code', source: SOURCE});
+    await window.jupyterapp.commands.execute('notebook:run-all-cells');
+    return shown().content.model.toJSON().cells; })()"""
+
+
+def test_the_first_notebook_runs_whole_in_the_browser(other, address):
+    """Its exercise is answered wrongly, and then rightly."""
+    student, _ = names_for_browser([FIRST])[FIRST.stem]
+    other.resize(1280, 1000)
+    other.goto(address + pages.lite_address(student))
+    cells = other.run(RUN.replace("SOURCE", repr(ADDED)))
+    outputs = [o for cell in cells for o in cell.get("outputs", ())]
+    assert not [o for o in outputs if o["output_type"] == "error"]
+    said = "".join("".join(o.get("text", "")) for o in cells[-1]["outputs"])
+    assert "Not yet." in said
+    assert said.index("Not yet.") < said.index("Correct.")
+
+
+RUN_IN_LAB = """(async () => {
+    const shown = window.jupyterapp.shell.currentWidget;
+    await shown.sessionContext.ready;
+    await window.jupyterapp.commands.execute('notebook:run-all-cells');
+    return shown.content.model.toJSON().cells; })()"""
+OPENED = """(() => {
+    const shown = window.jupyterapp?.shell.currentWidget;
+    return shown?.sessionContext?.kernelDisplayStatus === 'idle'; })()"""
+
+
+def test_the_first_notebook_runs_in_jupyterlab(other, tmp_path):
+    """Once its cell has run, a figure answers the mouse."""
+    if not isinstance(other, Firefox):
+        pytest.skip("JupyterLab is opened in Firefox")
+    other.resize(1280, 1500)
+    with jupyterlab(None, tmp_path, windowing="none") as opener:
+        _, folder, lab = opener.args
+        shutil.copy(FIRST, folder / "first.ipynb")
+        other.goto(f"{lab}lab/tree/first.ipynb")
+        other.wait_for(OPENED)
+        cells = other.run(RUN_IN_LAB)
+        outputs = [o for cell in cells for o in cell.get("outputs", ())]
+        assert not [o for o in outputs if o["output_type"] == "error"]
+        host = HOST.format(0)
+        other.wait_for(f"!!({host})?.stage?.view")
+        before = other.run(STATE.format(host))
+        (grip, by, _), *_ = DRAGS["hands"]
+        other.drag(other.run(GRIP.format(host, grip)), by)
+        assert other.run(STATE.format(host)) != before
