@@ -7,10 +7,12 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import copies
+import home
 import lite
 import nbformat
 import pages
@@ -27,6 +29,7 @@ from in_browser import (
     violations,
 )
 from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_output
 from series import chapters, listing
 from series.cells import tags
 from series.chapters import read_notebook
@@ -118,13 +121,37 @@ def test_each_page_says_how_its_notebook_is_run():
 
 
 def test_the_home_page_lists_every_page_and_the_handouts_there_are():
-    home = pages.home_page(pages.Edition())
+    page = home.home_page(pages.Edition())
     for path in PATHS:
-        assert f"]({path.name})" in home
-        assert f"\n{path.stem}\n" in home  # in the list of pages
-    assert "handouts/" not in home
+        assert f'href="{path.stem}.html"' in page
+        assert f"\n{path.stem}\n" in page  # in the list of pages
+    assert "handouts/" not in page
     built = pages.Edition(handouts=["student/01_sine_waves.pdf"])
-    assert pages.home_page(built).count('href="handouts/') == 1
+    assert home.home_page(built).count('href="handouts/') == 1
+
+
+def test_a_notebook_is_shown_by_its_figure(tmp_path):
+    for each in listing.NOTEBOOKS:
+        assert home.picture_of(each).startswith(b"\x89PNG")
+    missing = replace(listing.NOTEBOOKS[0], figure="none")
+    with pytest.raises(CommandError, match="no figure in a cell 'none'"):
+        home.picture_of(missing)
+
+
+def test_a_verdict_on_the_home_page_is_the_one_that_was_computed():
+    cells = {"sentence-1": "### 1. Sums, or not?", "verdict-1": "verdict(1)"}
+    cells = {
+        name: new_code_cell(source, metadata={"tags": ["reveal"]})
+        for name, source in cells.items()
+    }
+    with pytest.raises(CommandError, match="printed no verdict"):
+        home._claim("15_claims.ipynb", cells, 1)
+    text = "- a: holds\nSentence 1: it depends. You said: true.\n"
+    cells["verdict-1"].outputs = [new_output("stream", text=text)]
+    claim = home._claim("15_claims.ipynb", cells, 1)
+    assert 'data-verdict="it depends"' in claim
+    assert "**Sums, or not?**" in claim
+    assert "(15_claims.ipynb#1-sums-or-not)" in claim
 
 
 def test_links_to_files_lead_to_pages_or_to_github():
@@ -407,6 +434,22 @@ def test_a_page_has_a_preview_a_source_and_whole_numbers(project):
     assert source["href"].endswith("/notebooks/09_why_10000.ipynb")
     assert "10\N{NO-BREAK SPACE}000" in page.article.text
     assert page.select(".with-sign > math")
+
+
+@pytest.mark.slow
+def test_a_sentence_is_judged_on_the_home_page(page, address):
+    page.goto(address)
+    claims = page.locator(".claim")
+    assert claims.count() == len(home.SURPRISING)
+    for claim in claims.all():
+        verdict = claim.get_attribute("data-verdict").capitalize()
+        assert not claim.get_by_role("status").is_visible()
+        for button in claim.get_by_role("button").all():
+            button.click()
+            said = claim.get_by_role("status").text_content()
+            is_right = button.text_content() == verdict
+            assert ("So says the computation" in said) == is_right
+        assert claim.locator("[aria-pressed=true]").count() == 1
 
 
 @pytest.mark.slow

@@ -39,6 +39,7 @@ from copies import (
     write_for_browser,
     write_for_colab,
 )
+from home import CARDS, home_page, write_pictures
 from lite import build_lite, fetch, prepare
 from pages import Edition, write_sources
 from series import commands
@@ -84,7 +85,7 @@ def build_pages(edition: Edition, address: str, out: Path) -> None:
     """Build the pages to read."""
     from sphinx.cmd.build import main as sphinx
 
-    write_sources(CACHE / "source", edition)
+    write_sources(CACHE / "source", edition, home_page(edition))
     options = [
         *("-q", "-W", "--keep-going"),
         *("-c", str(WEB), "-d", str(CACHE / "doctrees")),
@@ -94,6 +95,7 @@ def build_pages(edition: Edition, address: str, out: Path) -> None:
     ]
     if sphinx([*options, str(CACHE / "source"), str(out)]):
         raise commands.CommandError("the pages cannot be built; see above")
+    write_pictures(out / CARDS)
     shutil.rmtree(out / "_sources", ignore_errors=True)
     for path in [out / ".buildinfo", *out.rglob("*.map")]:
         path.unlink()

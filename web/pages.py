@@ -6,12 +6,10 @@ JupyterLab folds, and the answers too, and has room for a prediction.
 
 import posixpath
 import re
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from string import Template
 
 import nbformat
 from copies import COLAB
@@ -25,11 +23,10 @@ from series.chapters import (
     title_of,
 )
 from series.commands import CommandError
-from series.listing import NOTEBOOKS, PARTS, tables
+from series.listing import NOTEBOOKS
 
 WEB = Path(__file__).resolve().parent
 PROJECT = WEB.parent
-PICTURE = ".github/binary-and-waves.png"
 OTHER_PAGES = {
     "install": "INSTALL.md",
     "workshop": "workshop/README.md",
@@ -240,7 +237,7 @@ def lite_address(file: str) -> str:
     return f"lite/notebooks/index.html?path={file}"
 
 
-# The home page, and pages made of other files.
+# Pages made of other files.
 
 
 def relink_files(text: str, folder: str, edition: Edition) -> str:
@@ -267,58 +264,18 @@ def relink_files(text: str, folder: str, edition: Edition) -> str:
     return re.sub(pattern, replace, text)
 
 
-def home_page(edition: Edition) -> str:
-    """Make the home page, of home.md and of the list of notebooks."""
-    start = NOTEBOOKS[0]
-    run = ""
-    if start.path.stem in edition.lite:
-        student, _ = edition.lite[start.path.stem]
-        run = (
-            f'Or <a href="{lite_address(student)}">run it in your browser</a>'
-            " right away."
-        )
-    parts = {
-        "picture": Path(PICTURE).name,
-        "start": start.title,
-        "start_file": start.file,
-        "start_run": run,
-        "notebooks": tables(NOTEBOOKS),
-        "pages": "\n".join(map(_pages_of, PARTS)),
-        "handouts": _downloads(edition),
-    }
-    return Template((WEB / "home.md").read_text("utf-8")).substitute(parts)
-
-
-def _pages_of(part: str) -> str:
-    """The navigation's entries for a part of the series."""
-    names = [each.path.stem for each in NOTEBOOKS if each.part == part]
-    lines = ["```{toctree}", ":hidden:", f":caption: {part}", "", *names]
-    return "\n".join([*lines, "```", ""]) if names else ""
-
-
-def _downloads(edition: Edition) -> str:
-    """Say what handouts there are to download, if any were built."""
-    titles = {each.path.stem: each.title for each in NOTEBOOKS}
-    lines = []
-    for name, title in [*titles.items(), ("positional_encoding", "All")]:
-        links = [
-            f'<a href="handouts/{kind}/{name}.pdf">{kind}</a>'
-            for kind in ("student", "instructor")
-            if f"{kind}/{name}.pdf" in edition.handouts
-        ]
-        if links:
-            lines.append(f"- {title}: {', '.join(links)}")
-    if not lines:
-        return ""
-    return "\n".join(["Handouts to print, as PDF:", "", *lines])
-
-
 # All of them.
 
 
-def write_sources(folder: Path, edition: Edition) -> None:
-    """Write what Sphinx reads; unchanged files are left alone."""
-    texts = {"index.md": home_page(edition)}
+def write_sources(folder: Path, edition: Edition, home: str) -> None:
+    """Write what Sphinx reads; unchanged files are left alone.
+
+    Args:
+        folder: Where to write it.
+        edition: How notebooks can be run, and where the source is.
+        home: The home page.
+    """
+    texts = {"index.md": home}
     for name, file in OTHER_PAGES.items():
         text = (PROJECT / file).read_text("utf-8")
         text = relink_files(text, posixpath.dirname(file), edition)
@@ -335,4 +292,3 @@ def write_sources(folder: Path, edition: Edition) -> None:
         file = folder / name
         if not file.exists() or file.read_text("utf-8") != text:
             file.write_text(text, "utf-8")
-    shutil.copy2(PROJECT / PICTURE, folder)

@@ -29,6 +29,8 @@ class Listed:
         part: The part of the series that it belongs to.
         needs: The numbers of the notebooks that it builds upon.
         tensorflow: Whether it needs TensorFlow.
+        figure: The id of the cell whose picture stands for it on the home
+            page; by default the first one with a picture.
     """
 
     file: str
@@ -39,6 +41,7 @@ class Listed:
     part: str
     needs: list[str]
     tensorflow: bool
+    figure: str = ""
 
     def __post_init__(self):
         """Refuse values of another type, such as `minutes = "25"`."""
