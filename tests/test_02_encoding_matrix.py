@@ -23,6 +23,16 @@ def test_the_misprint_is_right_at_position_1_alone(names):
     assert np.flatnonzero(right).tolist() == [1]
 
 
+def test_the_narrower_the_farther_tensor2tensor_is_off(names):
+    gaps = [
+        np.abs(
+            names["tensor2tensor"](2, d) - names["concatenated"](2, d)
+        ).max()
+        for d in (8, 16, 32, 64, 128, 256, 512, 1024)
+    ]
+    assert gaps == sorted(gaps, reverse=True)
+
+
 def by_slices(position, d_model):
     row = np.zeros((1, d_model))
     exponents = np.arange(0, d_model, 2) * (-math.log(10_000) / d_model)
