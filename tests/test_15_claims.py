@@ -75,6 +75,16 @@ def test_a_verdict_stands_alone_after_the_setup(number, capsys):
     assert capsys.readouterr().out == stored(number)
 
 
+def test_no_verdict_takes_a_name_of_the_setup():
+    """The next sentences, or the score, would go wrong."""
+    names = run_cells(NOTEBOOK, *SETUP)
+    setup = dict(names)
+    for number in NUMBERS:
+        exec(CELLS[f"verdict-{number}"].source, names)
+        taken = [name for name in setup if names[name] is not setup[name]]
+        assert taken == [], number
+
+
 @pytest.mark.parametrize(("number", "wider"), WIDTHS)
 def test_a_verdict_is_the_same_with_other_seeds_and_widths(
     number, wider, capsys
