@@ -33,6 +33,30 @@ def test_looking_back_is_softer_in_longer_texts_and_narrower_heads(names):
     assert shares == sorted(shares)
 
 
+def test_a_larger_shift_looks_more_sharply(names):
+    table, matrix = position_encoding(100, 512), shift(-3)
+    for times, least, most in ((1, 0.18, 0.24), (10, 0.88, 0.93)):
+        scores = times * table[50] @ matrix @ table.T / np.sqrt(512)
+        weights = np.exp(scores - scores.max())
+        assert least < weights[47] / weights.sum() < most
+
+
+def test_evenly_spaced_hands_are_all_back_at_once():
+    angles = 512 * 2 * np.pi * np.arange(1, 257) / 512
+    assert np.cos(angles) == pytest.approx(1)
+    assert np.sin(angles) == pytest.approx(0, abs=1e-9)
+
+
+def test_only_wide_tables_make_far_rows_unlike(names):
+    by_offset = names["similarity_by_offset"]
+    assert by_offset(np.array([377]), 4, 100) > 0.999
+    assert by_offset(np.arange(622, 623), 4, 10_000) > 0.998
+    for width in (512, 1024):
+        similarity = by_offset(np.arange(1001), width)
+        assert similarity[100] < similarity[30] < similarity[10] < 0.95
+        assert similarity[200:].max() < similarity[10]
+
+
 def nearest(row):
     table = position_encoding(1000, 512)
     return int(np.argmin([np.sum((row - each) ** 2) for each in table]))
@@ -51,12 +75,20 @@ def shift(offset):
     return matrix
 
 
+def five_ahead_except_at_first():
+    """The first five positions look at themselves, all others five ahead."""
+    table = position_encoding(100, 512)
+    seen = np.concatenate([table[:5], table[10:]])
+    return np.linalg.pinv(table[:95]) @ seen
+
+
 REPLIES = [
     (1, [nearest], "Correct."),
     (1, [among_100], "`encoding` has 100 rows"),
     (2, [np.linalg.inv, np.transpose], "Correct."),
     (2, [lambda matrix: matrix], "That is the same rotation"),
     (3, [shift(5), 3 * shift(5), shift(5).tolist()], "Correct."),
+    (3, [five_ahead_except_at_first()], "Which matrix moves a row"),
     (3, [shift(-5)], "That looks back"),
     (3, [np.eye(16)], "Of shape (512, 512)"),
 ]
