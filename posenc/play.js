@@ -747,14 +747,16 @@
   // Angles that a model has met in training, and those that it has not.
 
   figures.unseen = {
-    ask: `Drag the end of the text, then the end of training. Which pairs reach
-      angles that they have not met in training? Then try the three remedies.`,
-    note: `A pair that makes a full turn in training meets every angle. Of the
-      other pairs, the fastest turns most from one position to the next, and so
-      runs into new angles most quickly. In a text longer than the training,
-      interpolation slows every pair, even pair 0. NTK-aware scaling slows the
-      last pair most and pair 0 not at all, so a pair between them may still
-      reach new angles. By parts, only pairs without a full turn are slowed.`,
+    ask: `Drag the end of the text, then the end of training. Which pairs turn
+      on beyond the part of a circle that training shows? Then try the three
+      remedies.`,
+    note: `A pair that makes a full turn in training meets angles close to any
+      other. A pair just short of a full turn meets nearly all of them, and does
+      little harm. Of the pairs well short of it, the fastest runs into new
+      angles most quickly. In a text longer than the training, interpolation
+      slows every pair, even pair 0. NTK-aware scaling slows the last pair most
+      and pair 0 not at all, so a pair between them may still reach new angles.
+      By parts, only pairs without a full turn are slowed.`,
     settings: {
       trained: { label: "Length in training", tone: "blue" },
       length: { label: "Length of the text", tone: "orange" },
@@ -836,8 +838,8 @@
         },
         says: [
           fresh.length
-            ? `The text brings new angles to ${plural} ${named}.`
-            : "The text brings no pair a new angle.",
+            ? `The text turns ${plural} ${named} beyond what training shows.`
+            : "The text turns no pair beyond what training shows.",
           fastest < 0
             ? "Every pair makes a full turn in training."
             : `Pair ${fastest} is the fastest without a full turn in training.`,

@@ -1,6 +1,5 @@
 """Notebook 09: experiments on its readers, the rule, configurations."""
 
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -82,7 +81,17 @@ def test_scores_of_two_bases_agree_as_their_angles_do(names):
     bases = [angular_frequencies(128, base) for base in (500_000, 10_000)]
     for offset in (1, 16, 256, 1024):
         expected = np.cos(offset * (bases[0] - bases[1])).mean()
-        assert names["agreement"](offset) == pytest.approx(expected, abs=0.05)
+        alike, apart = names["agreement"](offset)
+        assert alike == pytest.approx(expected, abs=0.05)
+        # Both have the same spread, so this follows from the correlation.
+        assert apart == pytest.approx(np.sqrt(2 - 2 * expected), abs=0.05)
+
+
+def test_pair_0_meets_angles_a_seventh_of_a_radian_from_the_next():
+    met, later = np.arange(20) % (2 * np.pi), np.arange(20, 160)[:, np.newaxis]
+    gaps = np.abs((later - met + np.pi) % (2 * np.pi) - np.pi).min(axis=1)
+    assert gaps[:20].max() == pytest.approx(1 / 7, abs=0.01)
+    assert gaps.max() < 0.25
 
 
 def reads(config):
@@ -118,74 +127,125 @@ def test_exercises_reply_to_what_people_write(names, number, answer, reply):
     assert_replies(cells[f"check_{number}"], [answer], reply)
 
 
-def culprits_of(names, seed):
-    """The notebook's experiment, with another seed."""
-    given = names | {"RotaryReaders": partial(RotaryReaders, seed=seed)}
-    return run_cells(NAME, "culprits", **given)["culprits"]
+def stops_of(names, seed, bases, width=8, trained=20, times=8):
+    """The notebook's experiment with another seed: accuracy by stop."""
+    readers = RotaryReaders(bases, head_width=width, seed=seed)
+    train(readers, [1] * len(bases), seq_len=trained)
+    cells = run_cells(NAME, "culprits", **names)
+    return cells["stop_each"](readers, times * trained, trained)
+
+
+def well_short(base, width=8, trained=20):
+    """The restated rule, from the wavelengths alone."""
+    waves = 2 * np.pi * base ** (np.arange(width // 2) / (width // 2))
+    return np.flatnonzero(waves >= 1.25 * trained)[:1].tolist()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_rule_holds_for_other_seeds_and_bases(names, seed):
-    culprits = culprits_of(names, seed)
-    bases = [10, 30, 100, 300, 1000, 10_000]  # 10 has no suspect at 40
-    more = {(8, 20): bases, (8, 40): bases[1:]}
-    for (width, trained), bases in (names["settings"] | more).items():
-        found = culprits(bases, width, trained)
-        rule = [names["suspect"](base, width, trained) for base in bases]
-        print(width, trained, bases, found)
-        assert found.tolist() == rule
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1])
-def test_rule_breaks_in_heads_of_32_columns(names, seed):
-    found = culprits_of(names, seed)([300, 1000], 32, 20)
-    named = [names["suspect"](base, 32, 20) for base in (300, 1000)]
-    assert (found < named).all(), (found, named)
+def test_rule_holds_and_fails_over_the_bases_that_are_named(names, seed):
+    bases = run_cells(NAME, "culprits", **names)["bases"]
+    reached = stops_of(names, seed, bases)
+    print(f"\nseed {seed}: base, restated rule, found, without, with")
+    for base, (none, *each) in zip(bases, reached.T, strict=True):
+        best = int(np.argmax(each))
+        print(f"{base:12g} {well_short(base)} {best} {none:.2f} {each[best]}")
+        if 30 <= base <= 180 or 400 <= base <= 1e6:
+            assert [best] == well_short(base), base
+            assert each[best] > none + 0.1
+            is_named = names["suspect"](base) == best
+            assert is_named == (not 105 <= base <= 180)
+        if base >= 1e8:
+            assert best == 0
+            assert each[0] > 0.9
+        if base < 5:
+            assert names["suspect"](base) is None
+            assert none < 0.6 < each[best]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize(
-    ("base", "width", "trained", "pair"), [(300, 16, 20, 1), (1000, 8, 30, 0)]
+    ("width", "trained", "times", "bases"),
+    [
+        (8, 40, 4, [30, 150, 200, 300, 400, 600, 1000, 1700, 2000]),
+        (8, 40, 4, [4500, 1e4, 1e5, 1e6]),
+        (16, 20, 4, [1700, 4500, 1e4, 1e5, 1e6, 1e8, 1e10]),
+    ],
 )
-def test_rule_breaks_where_another_pair_stops_low(
-    names, seed, base, width, trained, pair
+def test_rule_holds_for_longer_training_and_wider_heads(
+    names, seed, width, trained, times, bases
 ):
-    found = culprits_of(names, seed)([base], width, trained)
-    assert found.tolist() == [pair]
-    assert names["suspect"](base, width, trained) == pair + 1
+    reached = stops_of(names, seed, bases, width, trained, times)
+    found = reached[1:].argmax(axis=0)
+    print(f"\nseed {seed}, width {width}, trained at {trained}: {found}")
+    rule = [well_short(base, width, trained) for base in bases]
+    assert [[pair] for pair in found] == rule
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
+def test_one_stop_is_not_enough_where_wavelengths_are_similar(names, seed):
+    for width, bases in ((8, [15, 22]), (16, [300, 600])):
+        assert stops_of(names, seed, bases, width).max() < 0.75
+    # A faster pair than the one that the rule names.
+    found = stops_of(names, seed, [300, 1000], 32)[1:].argmax(axis=0)
+    assert (found < [well_short(base, 32)[0] for base in (300, 1000)]).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
+def test_rule_breaks_where_another_pair_stops_low(names, seed):
+    reached = stops_of(names, seed, [1000] * 3, trained=30, times=3)
+    assert reached[1:].mean(axis=1).argmax() == 0
+    assert well_short(1000, trained=30) != [0]
     # Its wave has made some whole turns and about a half.
-    turns = (trained - 1) / names["wavelengths"](base, width)[pair]
+    turns = 29 / names["wavelengths"](1000)[0]
     assert turns % 1 == pytest.approx(0.55, abs=0.1)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2])
-def test_remedies_do_the_same_for_other_seeds(names, seed):
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_remedies_have_the_same_price_for_other_seeds(names, seed):
     readers, backs = RotaryReaders([1e4] * 3, head_width=8, seed=seed), [1] * 3
     train(readers, backs)
-    for remedy, holds_at_80 in (
-        ("interpolated", False),
-        ("ntk_aware", False),
-        ("by_parts", True),
-    ):
-        for length, holds in ((40, True), (80, holds_at_80)):
-            slower = names[remedy](readers.frequencies, length / 20)
-            found = accuracy(readers, backs, length, frequencies=slower)
-            assert (found.mean() > 0.5) == holds
+
+    def right(remedy, length, factor, **changes):
+        slower = names[remedy](readers.frequencies, factor)
+        changes |= {"frequencies": slower}
+        return accuracy(readers, backs, length, **changes).mean()
+
+    remedies = ["unchanged", "interpolated", "ntk_aware", "by_parts"]
+    price = {remedy: right(remedy, 20, 4) for remedy in remedies}
+    print(f"\nseed {seed}, factor 4 at 20:", price)
+    assert min(price["unchanged"], price["ntk_aware"]) > 0.95
+    assert price["interpolated"] == pytest.approx(1 / 3, abs=0.12)
+    assert price["by_parts"] == pytest.approx(2 / 3, abs=0.12)
+    # The price does not depend on the length; what the factor is for does.
+    assert right("by_parts", 80, 4) == pytest.approx(
+        price["by_parts"], abs=0.1
+    )
+    for remedy in ("unchanged", "ntk_aware"):
+        assert right(remedy, 80, 4) < 0.3
+    # Only what pair 0 shows at its later turns is mixed up.
+    assert right("by_parts", 20, 4, window=np.array(5.0)) > 0.95
+    only_1 = {"frequencies": readers.frequencies / [1, 4, 1, 1]}
+    one = accuracy(readers, backs, 20, **only_1).mean()
+    assert one == pytest.approx(price["by_parts"], abs=0.03)
+    # With a factor that follows the length.
+    for remedy, at_80 in zip(remedies[1:], [False, False, True], strict=True):
+        assert right(remedy, 40, 2) > 0.5
+        assert (right(remedy, 80, 4) > 0.5) == at_80
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_findings_hold_for_other_seeds(names, seed):
-    bases = np.repeat([1e4, 1e6, 1e8, 1e10, 1.5], 3)
+    bases = np.repeat([1e4, 1e6, 1e8, 1e10], 3)
     readers = RotaryReaders(bases, head_width=8, seed=seed)
-    backs = [1] * 15
+    backs = [1] * 12
     train(readers, backs)
     usual, largest = slice(3), slice(9, 12)
-    assert accuracy(readers, backs, 160, window=20)[usual].min() > 0.8
     for pair in range(4):
         stop = names["stop_only"](pair, 19)
         for length in (40, 80, 160):
@@ -198,7 +258,10 @@ def test_findings_hold_for_other_seeds(names, seed):
     assert ratios.min() > 0.7
     assert ratios.max() < 1.6
     assert fell[largest].max() < 0.2 * names["half_turn"](1e10)
-    assert fell[12:].min() > fell[usual].max()  # base 1.5 holds longer
+    # One letter more, at offset 20, is what the largest base confuses.
     reached = [accuracy(readers, backs, 40, window=n) for n in (20, 21)]
     assert reached[0][largest].mean() > 0.7
     assert reached[1][largest].mean() < 0.75
+    for length in (40, 80, 160):
+        stop = names["stop_only"](0, 19)
+        assert accuracy(readers, backs, length, stop=stop)[largest].min() > 0.8
