@@ -207,6 +207,24 @@ def test_rotary_heads_work_at_any_size(names, size, columns, base):
         assert low < rotary_share(names, waves, size) <= high + 1e-9
 
 
+@pytest.mark.parametrize("make", ["axial", "mixed"])
+@pytest.mark.parametrize(("pairs", "base"), [(16, 10), (16, 100), (32, 10)])
+def test_no_new_offset_scores_as_high(names, make, pairs, base):
+    """Up to 150 patches down, up, right and left, for three trainings."""
+    far = np.mgrid[-150:151, -150:151]
+    waves = names[make](pairs, base)
+    down, right = (
+        np.exp(-1j * np.outer(np.arange(-150, 151), each)) for each in waves.T
+    )
+    for size in (6, 8, 14):
+        turn = names["turns"](waves, (size, size))
+        target = names["wanted"]((size, size), (1, 0))
+        query = names["train_query"](turn, target)
+        scores = ((down * query) @ right.T).real
+        best = np.unravel_index(scores.argmax(), scores.shape)
+        assert far[(slice(None), *best)].tolist() == [1, 0]
+
+
 @pytest.mark.slow
 def test_few_random_waves_may_need_longer_training(names):
     generator = np.random.default_rng(seed=0)
