@@ -168,7 +168,8 @@
 
 
   // For each figure its settings: where each begins, and its range. JSON, since
-  // posenc/play.py reads it too; a start with a point allows fractions.
+  // posenc/play.py reads it too; a start with a point allows fractions, and
+  // what starts as letters is a text, with the range of its length.
   const RANGES = {
     "apart": { "position": [20, 0, 99], "frequency": [1.0, 0.05, 3.1] },
     "hands": { "position": [7, 0, 63] },
@@ -200,6 +201,15 @@
       "height": [16, 4, 16],
       "width": [16, 4, 16],
       "base": [10, 1, 10000]
+    },
+    "inside": {
+      "text": ["birthplaces", 2, 128],
+      "length": [32, 32, 128],
+      "position": [24, 0, 127],
+      "head": [0, 0, 7],
+      "heads": [255, 0, 255],
+      "pairs": [65535, 0, 65535],
+      "positions": [3, 0, 3]
     }
   };
 
@@ -1003,6 +1013,349 @@
     },
   };
 
+  // A trained transformer of two layers, the one that notebook 13 builds.
+
+  const HEADS = 4; // in each layer
+  const PAIRS = angularFrequencies(16); // of a head
+  const A = "a".charCodeAt(0);
+
+  // A matrix that `pack` of posenc/stored.py has rounded.
+  function unpack({ shape: [rows, columns], scales, steps }) {
+    const bytes = Uint8Array.from(atob(steps), (c) => c.charCodeAt(0));
+    const values = Float64Array.from(
+      new Int8Array(bytes.buffer),
+      (step, i) => step * scales[Math.floor(i / columns)],
+    );
+    return { rows, columns, values };
+  }
+  let stored = null; // unpacked when it is needed first
+  function model() {
+    if (stored) return stored;
+    const all = globalThis.posencInside.map(unpack);
+    const [letters, rating] = [all[0], all.at(-1)];
+    // Of each layer: query, key, value, mix.
+    stored = { letters, layers: [all.slice(1, 5), all.slice(5, 9)], rating };
+    return stored;
+  }
+
+  function multiply(x, { rows, columns, values }) {
+    const count = x.length / rows;
+    const product = new Float64Array(count * columns);
+    for (let p = 0; p < count; p++) {
+      for (let k = 0; k < rows; k++) {
+        const factor = x[p * rows + k];
+        for (let j = 0; j < columns; j++) {
+          product[p * columns + j] += factor * values[k * columns + j];
+        }
+      }
+    }
+    return product;
+  }
+  function normalized(x, width) {
+    const result = new Float64Array(x.length);
+    for (let start = 0; start < x.length; start += width) {
+      let squares = 0;
+      for (let k = start; k < start + width; k++) squares += x[k] * x[k];
+      const root = Math.sqrt(squares / width + 1e-6);
+      for (let k = start; k < start + width; k++) result[k] = x[k] / root;
+    }
+    return result;
+  }
+  // RoPE in the half layout, in place, on all heads.
+  function turnByPosition(x, width, frequencies) {
+    const half = frequencies.length;
+    for (let p = 0; p < x.length / width; p++) {
+      for (let i = 0; i < half; i++) {
+        const cos = Math.cos(p * frequencies[i]);
+        const sin = Math.sin(p * frequencies[i]);
+        for (let first = i; first < width; first += 2 * half) {
+          const [one, two] = [p * width + first, p * width + first + half];
+          const [a, b] = [x[one], x[two]];
+          x[one] = a * cos - b * sin;
+          x[two] = a * sin + b * cos;
+        }
+      }
+    }
+  }
+  // Where a head looks: weights [position, position], none of them ahead.
+  function attention(query, key, count, width, first) {
+    const columns = width / HEADS;
+    const weights = new Float64Array(count * count);
+    for (let p = 0; p < count; p++) {
+      const row = weights.subarray(p * count, p * count + p + 1);
+      for (let r = 0; r <= p; r++) {
+        for (let k = first; k < first + columns; k++) {
+          row[r] += query[p * width + k] * key[r * width + k];
+        }
+        row[r] /= Math.sqrt(columns);
+      }
+      const highest = row.reduce((a, b) => Math.max(a, b));
+      row.forEach((score, r) => (row[r] = Math.exp(score - highest)));
+      const sum = row.reduce((a, b) => a + b);
+      row.forEach((power, r) => (row[r] = power / sum));
+    }
+    return weights;
+  }
+  // What each layer adds. Of `frequencies` there are 8 for each layer, and of
+  // `heads` 4, which are 0 for a head that is off.
+  function run(letters, frequencies, heads) {
+    const { letters: table, layers, rating } = model();
+    const [count, width] = [letters.length, table.columns];
+    const columns = width / HEADS;
+    const x = new Float64Array(count * width);
+    letters.forEach((letter, p) => {
+      const start = letter * width;
+      x.set(table.values.subarray(start, start + width), p * width);
+    });
+    const maps = [];
+    layers.forEach(([forQuery, forKey, forValue, mix], layer) => {
+      const input = normalized(x, width);
+      const query = multiply(input, forQuery);
+      const key = multiply(input, forKey);
+      const value = multiply(input, forValue);
+      turnByPosition(query, width, frequencies[layer]);
+      turnByPosition(key, width, frequencies[layer]);
+      const found = new Float64Array(count * width);
+      for (let head = 0; head < HEADS; head++) {
+        const first = head * columns;
+        const weights = attention(query, key, count, width, first);
+        maps.push(weights);
+        if (!heads[layer][head]) continue;
+        for (let p = 0; p < count; p++) {
+          for (let r = 0; r <= p; r++) {
+            const weight = weights[p * count + r];
+            for (let k = first; k < first + columns; k++) {
+              found[p * width + k] += weight * value[r * width + k];
+            }
+          }
+        }
+      }
+      multiply(found, mix).forEach((added, k) => (x[k] += added));
+    });
+    return { ratings: multiply(normalized(x, width), rating), maps };
+  }
+
+  // From dark to bright, as unsigned values are drawn in the notebooks.
+  const VIRIDIS = [
+    ...["440154", "472d7b", "3b528b", "2c728e", "21918c", "28ae80"],
+    ...["5ec962", "addc30", "fde725"],
+  ].map((hex) => hex.match(/../g).map((two) => parseInt(two, 16)));
+  function mapImage(weights, count, x, y, size) {
+    const canvas = document.createElement("canvas");
+    canvas.width = canvas.height = count;
+    const pen = canvas.getContext("2d");
+    const pixels = pen.createImageData(count, count);
+    for (let p = 0; p < count; p++) {
+      for (let r = 0; r <= p; r++) {
+        const at = p * count + r;
+        const place = Math.min(8 * weights[at], 7.999);
+        const low = Math.floor(place);
+        for (let part = 0; part < 3; part++) {
+          const [from, to] = [VIRIDIS[low][part], VIRIDIS[low + 1][part]];
+          pixels.data[4 * at + part] = from + (to - from) * (place - low);
+        }
+        pixels.data[4 * at + 3] = 255; // what is ahead stays clear
+      }
+    }
+    pen.putImageData(pixels, 0, 0);
+    return `<image x="${px(x)}" y="${px(y)}" width="${px(size)}"
+      height="${px(size)}" preserveAspectRatio="none"
+      href="${canvas.toDataURL()}"/>`;
+  }
+
+  // Only what the switches and the letters change is computed anew.
+  const isOn = (switches, place) => Math.floor(switches / 2 ** place) % 2;
+  const computed = { for: "" };
+  function compute(letters, { heads, pairs, positions }) {
+    const wanted = [letters, heads, pairs, positions].join();
+    if (computed.for === wanted) return computed;
+    const frequencies = [0, 1].map((layer) =>
+      PAIRS.map((w, i) =>
+        isOn(positions, layer) && isOn(pairs, 8 * layer + i) ? w : 0,
+      ),
+    );
+    const on = [0, 1].map((layer) =>
+      range(HEADS).map((head) => isOn(heads, HEADS * layer + head)),
+    );
+    Object.assign(computed, run(letters, frequencies, on), { for: wanted });
+    const count = letters.length;
+    const rows = range(count).map((p) =>
+      computed.ratings.subarray(26 * p, 26 * p + 26),
+    );
+    computed.foretold = rows.map((row) => row.indexOf(Math.max(...row)));
+    computed.images = computed.maps.map((weights) =>
+      mapImage(weights, count, 0, 0, 1),
+    );
+    return computed;
+  }
+
+  const LAYERS = ["first", "second"];
+  const headOf = (place) =>
+    `${LAYERS[Math.floor(place / HEADS)]} layer, head ${place % HEADS}`;
+
+  figures.inside = {
+    needs: "posencInside", // the weights, which come in a script of their own
+    ask: `Below each letter stands what the model has foretold for it, in a frame
+      if it is wrong. Switch heads and pairs off, one at a time. Which head of
+      the first layer does the model need most, and where does this head look?
+      Which of the two layers can do without RoPE?`,
+    note: `Head 2 of the first layer looks one letter back: without it, about half
+      of the letters are wrong, and without any other head, hardly one. Of all
+      pairs, it needs the two fastest, 0 and 1, of the first layer. The second
+      layer compares letters, wherever they stand. Without its RoPE, nothing is
+      lost, and at 128 letters more are right than with it.`,
+    settings: {
+      text: {
+        label: "Letters that repeat",
+        clean: (typed) => typed.toLowerCase().replace(/[^a-z]/g, ""),
+      },
+      length: { label: "Length of text", room: "half" },
+      position: {
+        ...{ label: "Letter that looks", room: "half", tone: "orange" },
+        last: ({ length }) => length - 1,
+      },
+      head: { label: "Shown head", show: headOf },
+      positions: {
+        switches: [
+          {
+            label: "RoPE in layer",
+            names: LAYERS.map((layer) => `RoPE, ${layer} layer`),
+            marks: LAYERS,
+          },
+        ],
+      },
+      heads: {
+        switches: LAYERS.map((layer) => ({
+          label: `Heads, ${layer}`,
+          names: range(HEADS).map((head) => `Head ${head}, ${layer} layer`),
+        })),
+      },
+      pairs: {
+        switches: LAYERS.map((layer) => ({
+          label: `Pairs, ${layer}`,
+          names: PAIRS.map((w, i) => `Pair ${i}, ${layer} layer`),
+        })),
+      },
+    },
+    compute, // for the tests
+    draw(state, width) {
+      const { text: typed, length, head } = state;
+      const letters = range(length).map(
+        (p) => typed.charCodeAt(p % typed.length) - A,
+      );
+      const position = Math.min(state.position, length - 1);
+      const { maps, images, foretold } = compute(letters, state);
+      const spelled = (letter) => String.fromCharCode(A + letter);
+
+      // The text, in rows of 16 or 32 letters.
+      const inRow = width < 540 ? 16 : 32;
+      const cell = width / inRow;
+      const [bar, deep] = [12, 44]; // pixels of a column, and of a row
+      const at = (p) => [
+        ((p % inRow) + 0.5) * cell,
+        Math.floor(p / inRow) * deep,
+      ];
+      const weights = maps[head].subarray(position * length);
+      const known = range(length).filter((p) => p > typed.length);
+      const right = known.filter((p) => foretold[p - 1] === letters[p]);
+      const cells = letters.map((letter, p) => {
+        const [x, y] = at(p);
+        const seen = p <= position ? weights[p] : 0;
+        const guess = p > 0 ? spelled(foretold[p - 1]) : "";
+        const isKnown = p > typed.length;
+        const isWrong = isKnown && foretold[p - 1] !== letter;
+        const tone = isWrong ? "orange strong" : isKnown ? "blue" : "soft";
+        return [
+          box(x - 4, y + bar * (1 - seen), 8, bar * seen, "weight"),
+          text(x, y + bar + 14, spelled(letter), "middle letter"),
+          text(x, y + bar + 29, guess, `middle ${tone}`),
+          isWrong ? box(x - 7, y + bar + 18, 14, 15, "wrong orange") : "",
+        ];
+      });
+      const [x, y] = at(position);
+      const rows = Math.ceil(length / inRow);
+
+      // The maps, four in a row.
+      const size = Math.min((width - 3 * 8) / HEADS, 128);
+      const gap = (width - HEADS * size) / (HEADS - 1);
+      const step = size + 21;
+      const places = images.map((image, place) => [
+        (place % HEADS) * (size + gap),
+        Math.floor(place / HEADS) * step + 18,
+      ]);
+      const pictures = images.map((image, place) => {
+        const [left, top] = places[place];
+        const isOff = !isOn(state.heads, place);
+        const move = `translate(${px(left)} ${px(top)}) scale(${px(size)})`;
+        const whole = width < 540 ? `head ${place % HEADS}` : headOf(place);
+        const title = isOff ? `${whole}: off` : whole;
+        return [
+          `<g transform="${move}" class="${isOff ? "off" : ""}">${image}</g>`,
+          box(left, top, size, size, "edge"),
+          text(left, top - 5, title, place === head ? "strong" : "soft"),
+        ];
+      });
+      const [left, top] = places[head];
+      const lineAt = top + ((position + 0.5) / length) * size;
+
+      // What the shown head does, on average over the text.
+      const mean = (from, offset) => {
+        const all = range(length).slice(from);
+        const sum = all.reduce(
+          (total, p) => total + maps[head][p * length + p - offset],
+          0,
+        );
+        return all.length ? number(sum / all.length, 2) : "0";
+      };
+      const before = mean(1, 1);
+      const after = mean(typed.length, typed.length - 1);
+      const score = known.length
+        ? `In later rounds, ${right.length} of ${known.length} letters are
+          right.`
+        : "No letter can be foretold, because nothing is repeated yet.";
+      return {
+        pictures: [
+          {
+            ...{ width, height: rows * deep },
+            layers: [
+              area("letter", box(0, 0, width, rows * deep, "room")),
+              cells,
+              grip(
+                "letter",
+                box(x - cell / 2, y + bar, cell, 34, "room"),
+                box(x - 8, y + bar + 1, 16, 17, "frame orange", 'rx="3"'),
+              ),
+            ],
+          },
+          {
+            ...{ width, height: 2 * step },
+            layers: [
+              pictures,
+              [
+                box(left, top, size, size, "frame orange"),
+                line(left - 4, lineAt, left + size + 4, lineAt, "looks"),
+              ],
+              area("map", box(0, 0, width, 2 * step, "room")),
+            ],
+          },
+        ],
+        drag: {
+          letter: ({ x, y }) => {
+            const column = clamp(0, Math.floor(x / cell), inRow - 1);
+            const row = clamp(0, Math.floor(y / deep), rows - 1);
+            return { position: Math.min(row * inRow + column, length - 1) };
+          },
+          map: ({ x, y }) => {
+            const column = clamp(0, Math.floor(x / (size + gap)), HEADS - 1);
+            return { head: HEADS * (y < step ? 0 : 1) + column };
+          },
+        },
+        says: `${score} The shown head: ${before} of its weight on the letter
+          before, ${after} on the answer.`,
+      };
+    },
+  };
+
   for (const [name, settings] of Object.entries(RANGES)) {
     for (const [setting, [start, min, max]] of Object.entries(settings)) {
       Object.assign(figures[name].settings[setting], { start, min, max });
@@ -1017,7 +1370,8 @@
       this.figure = figures[host.getAttribute("figure")];
       this.state = {};
       for (const [name, { start }] of Object.entries(this.figure.settings)) {
-        this.state[name] = Number(host.dataset[name] ?? start);
+        const given = host.dataset[name] ?? start;
+        this.state[name] = typeof start === "string" ? given : Number(given);
       }
       const root = host.attachShadow({ mode: "open" });
       root.innerHTML = `<style>${STYLE}</style>
@@ -1031,13 +1385,18 @@
           <p class="note">${this.figure.note}</p>
         </div>`;
       this.part = (selector) => root.querySelector(selector);
+      this.parts = (selector) => root.querySelectorAll(selector);
       this.listen(this.part(".figure"));
     }
 
     controls() {
       const controls = Object.entries(this.figure.settings).map(
-        ([name, setting]) =>
-          setting.choices ? buttons(name, setting) : slider(name, setting),
+        ([name, setting]) => {
+          if (setting.choices) return buttons(name, setting);
+          if (setting.switches) return switches(name, setting);
+          if (setting.clean) return field(name, setting);
+          return slider(name, setting);
+        },
       );
       const button = '<button type="button">Play</button>';
       return `${this.figure.plays ? button : ""}
@@ -1071,9 +1430,23 @@
           this.part(`[name=${name}][value="${value}"]`).checked = true;
           continue;
         }
+        if (setting.switches) {
+          for (const input of this.parts(`[name=${name}]`)) {
+            input.checked = isOn(value, input.value);
+          }
+          continue;
+        }
         const input = this.part(`[name=${name}]`);
-        input.value = track(setting).at(value);
-        const words = inWords(setting, value, this.state);
+        if (setting.clean) {
+          // Not while the reader types in it.
+          if (!input.matches(":focus")) input.value = value;
+          continue;
+        }
+        const most = setting.last?.(this.state) ?? setting.max;
+        const shown = Math.min(value, most);
+        input.max = track({ ...setting, max: most }).max;
+        input.value = track(setting).at(shown);
+        const words = inWords(setting, shown, this.state);
         input.setAttribute("aria-valuetext", words);
         input.previousElementSibling.textContent = words;
       }
@@ -1143,8 +1516,21 @@
       on("touchstart", hold, { passive: false });
       on("input", ({ target }) => {
         this.pause();
-        const setting = this.figure.settings[target.name];
-        this.move({ [target.name]: track(setting).value(+target.value) });
+        const { name, value, checked } = target;
+        const setting = this.figure.settings[name];
+        if (setting.switches) {
+          const change = (checked ? 1 : -1) * 2 ** value;
+          this.move({ [name]: this.state[name] + change });
+        } else if (setting.clean) {
+          const typed = setting.clean(value);
+          if (typed.length >= setting.min) this.move({ [name]: typed });
+        } else {
+          this.move({ [name]: track(setting).value(+value) });
+        }
+      });
+      // What was typed is left as it was understood.
+      on("focusout", ({ target }) => {
+        if (target.type === "text") target.value = this.state[target.name];
       });
       on("click", ({ target }) => {
         if (target.matches("button")) this.timer ? this.pause() : this.play();
@@ -1178,7 +1564,8 @@
 
   function slider(name, setting) {
     const { min, max, step } = track(setting);
-    return `<label class="setting ${setting.tone ?? ""}">
+    const { tone = "", room = "" } = setting;
+    return `<label class="setting ${tone} ${room}">
       <span>${setting.label}</span>
       <span class="value" aria-hidden="true"></span>
       <input type="range" name="${name}" min="${min}" max="${max}"
@@ -1191,6 +1578,25 @@
     );
     return `<fieldset style="--room: ${room}rem"><legend>${label}</legend>
       ${each.join("")}</fieldset>`;
+  }
+
+  function field(name, { label, max }) {
+    return `<label class="field"><span>${label}</span>
+      <input type="text" name="${name}" maxlength="${max}" autocomplete="off"
+        autocapitalize="none" spellcheck="false"></label>`;
+  }
+  // Rows of small switches, which are the bits of one number.
+  function switches(name, { switches: rows }) {
+    let place = 0;
+    return rows.map(({ label, names, marks }) => {
+      const each = names.map(
+        (whole, i) => `<label class="switch">
+          <input type="checkbox" name="${name}" value="${place++}"
+            aria-label="${whole}">${marks?.[i] ?? i}</label>`,
+      );
+      return `<div class="row" role="group" aria-label="${label}">
+        <span aria-hidden="true">${label}</span>${each.join("")}</div>`;
+    }).join("");
   }
 
   // A setting with a `power` has a slider for its logarithm.
@@ -1281,6 +1687,12 @@
     .tab { fill: var(--tone, var(--ink)); }
     svg .on-tab { fill: var(--ground); font-weight: 600; }
     .room { fill: transparent; }
+    .weight { fill: var(--blue); }
+    .wrong { fill: none; stroke: var(--tone); stroke-width: 1.5; }
+    .edge { fill: none; stroke: var(--line); }
+    .off { opacity: 0.25; }
+    .looks { stroke: var(--orange); stroke-width: 1.5; }
+    svg .letter { font-size: 13px; }
     .grip, .area { cursor: grab; }
     .grip:active, .area:active { cursor: grabbing; }
     .grip:hover .dial { stroke: var(--ink); stroke-width: 2; }
@@ -1301,6 +1713,24 @@
       grid-template-columns: repeat(auto-fit, minmax(var(--room), 1fr));
       margin: 0; min-width: 0; padding: 0; }
     legend { padding: 0 0 0.2rem; }
+    .field { align-items: center; display: grid; gap: 0.2rem 0.6rem;
+      grid-column: 1 / -1; grid-template-columns: auto 1fr; }
+    [type=text] { background: var(--ground); border: 1.5px solid var(--line);
+      border-radius: 8px; color: inherit; cursor: text; font: inherit;
+      letter-spacing: 0.08em; min-height: 2rem; min-width: 0;
+      padding: 0 0.5rem; }
+    .row { align-items: center; display: flex; gap: 0.25rem; }
+    .row > span { flex: 0 0 7rem; }
+    .switch { border: 1.5px dashed var(--line); border-radius: 6px;
+      color: var(--soft); cursor: pointer; flex: 1 1 1.4rem;
+      line-height: 1.75rem; max-width: 7rem; position: relative;
+      text-align: center; text-decoration: line-through; }
+    .switch:has(:checked) { border: 1.5px solid var(--blue);
+      color: inherit; font-weight: 600; text-decoration: none; }
+    .switch:has(:focus-visible) { outline: 3px solid var(--blue);
+      outline-offset: 2px; }
+    [type=checkbox] { height: 100%; inset: 0; opacity: 0; position: absolute;
+      width: 100%; }
     button, .choice { background: none; border: 1.5px solid var(--blue);
       border-radius: 8px; color: inherit; cursor: pointer; font: inherit;
       min-height: 2.75rem; min-width: 6rem; }
@@ -1313,6 +1743,15 @@
       .setting { line-height: 1.3; }
       .narrow .settings { column-gap: 1rem;
         grid-template-columns: repeat(auto-fit, minmax(8rem, 1fr)); }
+      .settings:has(.half) { column-gap: 0.8rem;
+        grid-template-columns: 1fr 1fr; }
+      .field { margin-bottom: 0.3rem; }
+      [type=text] { min-height: 1.75rem; }
+      .row, .settings:has(.half) .setting:not(.half) {
+        grid-column: 1 / -1; }
+      .row + .row { margin-top: 0.15rem; }
+      .switch { font-size: 0.9em; line-height: 1.6rem; }
+      .row > span { flex-basis: 6.2rem; font-size: 0.9em; }
       [type=range] { height: 1.5rem; }
       button { flex: 1; }
     }
@@ -1336,7 +1775,13 @@
   class Play extends HTMLElement {
     // JupyterLab takes outputs out of the page and puts them back.
     connectedCallback() {
-      if (!figures[this.getAttribute("figure")]) return; // the picture stands
+      const figure = figures[this.getAttribute("figure")];
+      if (!figure) return; // the picture stands
+      if (figure.needs && !globalThis[figure.needs]) {
+        const again = () => this.isConnected && this.connectedCallback();
+        globalThis.addEventListener(figure.needs, again, { once: true });
+        return;
+      }
       this.stage ??= new Stage(this);
       this.setAttribute("data-lm-suppress-shortcuts", "true"); // JupyterLab's
       pictureAbove(this)?.classList.add("posenc-still");

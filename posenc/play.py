@@ -11,7 +11,8 @@ from numbers import Integral, Real
 
 from IPython.display import display
 
-SCRIPT = (files("posenc") / "play.js").read_text("utf-8")
+HOME = files("posenc")
+SCRIPT = (HOME / "play.js").read_text("utf-8")
 RANGES = json.loads(re.search(r"(?s)const RANGES = (\{.*?\n  \});", SCRIPT)[1])
 WHERE_IT_MOVES = (
     "<p><em>This figure moves in JupyterLab once its cell has run, and on the"
@@ -19,7 +20,7 @@ WHERE_IT_MOVES = (
 )
 
 
-def play(name: str, **settings: float) -> None:
+def play(name: str, **settings: float | str) -> None:
     """Display a figure to play with, in place of the picture above it.
 
     Call it right after `show`, in the same cell. The figure needs no kernel.
@@ -47,9 +48,20 @@ def play(name: str, **settings: float) -> None:
         for setting, value in (starts | settings).items()
     )
     element = f'<posenc-play figure="{name}"{data}>{WHERE_IT_MOVES}'
-    html = f"{element}</posenc-play><script>{SCRIPT}</script>"
+    script = data_of(name) + SCRIPT
+    html = f"{element}</posenc-play><script>{script}</script>"
     plain = f"A figure to play with: {name}"
     display({"text/plain": plain, "text/html": html}, raw=True)
+
+
+def data_of(name: str) -> str:
+    """What a figure needs beside the script, as a script of its own.
+
+    This is empty but for the figure "inside", which has the weights of its
+    model there, so that other figures need not bring them.
+    """
+    data = HOME / f"{name}.js"
+    return data.read_text("utf-8") if data.is_file() else ""
 
 
 def _check_setting(name: str, setting: str, value: object) -> None:
@@ -60,6 +72,9 @@ def _check_setting(name: str, setting: str, value: object) -> None:
             f" {', '.join(RANGES[name])}"
         )
     start, low, high = RANGES[name][setting]
+    if isinstance(start, str):
+        _check_text(setting, value, low, high)
+        return
     kind = Integral if isinstance(start, int) else Real
     if isinstance(value, bool) or not isinstance(value, kind):
         wanted = "an integer" if kind is Integral else "a number"
@@ -67,4 +82,15 @@ def _check_setting(name: str, setting: str, value: object) -> None:
     if not low <= value <= high:
         raise ValueError(
             f"{setting} must be between {low} and {high}, not {value}"
+        )
+
+
+def _check_text(setting: str, value: object, low: int, high: int) -> None:
+    """An error unless the value is so many letters."""
+    if not isinstance(value, str):
+        raise TypeError(f"{setting} must be text, not {value!r}")
+    if not re.fullmatch(f"[a-z]{{{low},{high}}}", value):
+        raise ValueError(
+            f"{setting} must be {low} to {high} letters from a to z,"
+            f" not {value!r}"
         )

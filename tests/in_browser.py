@@ -184,6 +184,7 @@ DRAGS = {
         ("length", (200, 0), {"length": 89}),
     ],
     "patches": [("query", (63, 42), {"row": 8, "column": 12})],
+    "inside": [("letter", (-100, 0), {"position": 19})],
 }
 
 
@@ -220,7 +221,7 @@ def play_all(figure: Locator) -> None:
 
 
 def keys(figure: Locator) -> None:
-    """Press keys at each slider and button."""
+    """Press keys at each slider, button and switch, and type."""
     for slider in figure.get_by_role("slider").all():
         slider.press("Home")
         value = slider.get_attribute("aria-valuetext")
@@ -229,6 +230,13 @@ def keys(figure: Locator) -> None:
     for button in figure.get_by_role("radio").all()[:-1]:
         button.press("ArrowRight")
         assert not button.is_checked()
+    for switch in figure.get_by_role("checkbox").all():
+        switch.press("Space")
+        assert not switch.is_checked()
+        switch.press("Space")
+    for field in figure.get_by_role("textbox").all():
+        field.fill("Any 4 letters")
+        assert "anyletters" in figure.evaluate(STATE).values()
 
 
 def begin(figure: Locator, grip: str) -> tuple[float, float]:

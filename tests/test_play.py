@@ -35,8 +35,10 @@ from in_browser import (
 )
 from matplotlib import colormaps
 from PIL import Image
+from two_layers import run_by_numpy
 
-from posenc.play import RANGES, play
+from posenc.play import RANGES, data_of, play
+from posenc.stored import load_weights
 from posenc_helpers import (
     angular_frequencies,
     encode_positions,
@@ -85,6 +87,9 @@ def displayed(name: str, **settings: float) -> str:
         ("hands", {"position": 7.5}, TypeError, "an integer, not 7.5"),
         ("hands", {"position": True}, TypeError, "an integer, not True"),
         ("apart", {"frequency": "1"}, TypeError, "a number, not '1'"),
+        ("inside", {"text": 7}, TypeError, "text must be text, not 7"),
+        ("inside", {"text": "A b"}, ValueError, "2 to 128 letters from a"),
+        ("inside", {"text": "a"}, ValueError, "2 to 128 letters from a"),
     ],
 )
 def test_a_call_that_cannot_be_meant_is_an_error(name, settings, error, words):
@@ -346,6 +351,66 @@ def test_the_notes_of_patches_are_true(base):
     assert numbered[16] > numbered[31]
 
 
+RUN = """([letters, state]) => {
+    const { ratings, maps } = posencFigures.inside.compute(letters, state);
+    return [Array.from(ratings), maps.map(map => Array.from(map))]; }"""
+
+
+def bits(number: int, count: int) -> np.ndarray:
+    """The switches of each layer, as the figure packs them in a number."""
+    return np.array([number >> place & 1 for place in range(2 * count)])
+
+
+@pytest.mark.parametrize("length", [2, 32, 128])
+@pytest.mark.parametrize(
+    ("heads", "pairs", "positions"),
+    [(255, 65535, 3), (251, 65535, 3), (255, 65532, 3), (14, 4242, 2)],
+)
+def test_inside_runs_the_stored_model(page, length, heads, pairs, positions):
+    letters = np.random.default_rng(length).integers(26, size=length)
+    state = {"heads": heads, "pairs": pairs, "positions": positions}
+    made = page.evaluate(RUN, [letters.tolist(), state])
+    turns = bits(pairs, 8).reshape(2, 8) * bits(positions, 1)[:, np.newaxis]
+    ratings, maps = run_by_numpy(
+        load_weights("inside"),
+        letters,
+        frequencies=turns * angular_frequencies(16),
+        heads=bits(heads, 4).reshape(2, 4),
+    )
+    np.testing.assert_allclose(made[0], ratings.ravel(), atol=1e-3)
+    np.testing.assert_allclose(np.ravel(made[1]), maps.ravel(), atol=1e-3)
+
+
+def test_inside_counts_what_is_right(page):
+    text, length, head, period = "quizward", 64, 2, 8
+    letters = np.resize([ord(letter) - ord("a") for letter in text], length)
+    for heads in (255, 251):
+        ratings, maps = run_by_numpy(
+            load_weights("inside"),
+            letters,
+            frequencies=np.tile(angular_frequencies(16), (2, 1)),
+            heads=bits(heads, 4).reshape(2, 4),
+        )
+        right = ratings.argmax(axis=1)[period:-1] == letters[period + 1 :]
+        before = np.diag(maps[head], -1).mean()
+        answer = np.diag(maps[head], 1 - period)[1:].mean()
+        said, _ = moved(
+            page, "inside", text=text, length=length, head=head, heads=heads
+        )
+        *counts, one_back, on_answer = numbers(said)
+        assert counts == [right.sum(), right.size]
+        assert one_back == pytest.approx(before, abs=0.00501)
+        assert on_answer == pytest.approx(answer, abs=0.00501)
+    starts = {name: start for name, (start, *_) in RANGES["inside"].items()}
+    moved(page, "inside", **starts)
+
+
+def test_the_weights_are_small_and_only_one_figure_brings_them():
+    assert len(data_of("inside")) <= 100_000
+    brings = [name for name in RANGES if data_of(name)]
+    assert brings == ["inside"]
+
+
 def test_the_notes_are_true_at_every_setting():
     """Of the figures apart, hands and rotary."""
     for frequency in np.arange(0.05, 3.1, 0.001):
@@ -384,7 +449,7 @@ def test_script_and_python_know_the_same_settings(browser, handout, name):
         for slider in figure.get_by_role("slider").all():
             setting = slider.get_attribute("name")
             _, low, high = settings[setting]
-            for key, end in [("End", high), ("Home", low)]:
+            for key, end in [("Home", low), ("End", high)]:
                 slider.press(key)
                 now = figure.evaluate(STATE)[setting]
                 assert now == pytest.approx(end)

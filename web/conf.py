@@ -18,6 +18,7 @@ html_theme = "sphinx_book_theme"
 html_static_path = [
     "static",
     "../posenc/play.js",
+    "../posenc/inside.js",
     "../workshop/templates/STIXTwoMath.woff",
 ]
 html_css_files = ["site.css"]
@@ -81,6 +82,8 @@ def describe(app, pagename, templatename, context, doctree):
     """Tell the templates about a page; keep signs beside their formulas."""
     if doctree is None:
         return  # the page to search
+    if '<posenc-play figure="inside"' in context["body"]:
+        app.add_js_file("inside.js", loading_method="defer")  # its weights
     if "<posenc-play" in context["body"]:
         app.add_js_file("play.js", loading_method="defer")
     notebook = f"notebooks/{pagename}.ipynb"

@@ -39,8 +39,9 @@ from series.commands import CommandError, parser, run
 from series.formulas import mathml
 from series.listing import NOTEBOOKS, TITLE
 
+from posenc.play import SCRIPT, data_of
+
 WORKSHOP = Path(__file__).resolve().parent
-PLAY_SCRIPT = WORKSHOP.parent / "posenc/play.js"
 KINDS = ("student", "instructor")
 WRITTEN = ".written.json"  # checksums of the notebooks that were written
 BROWSERS = ("chromium", "chromium-browser", "chrome", "msedge")
@@ -213,12 +214,13 @@ def _list_contents(cells: list[NotebookNode]) -> None:
     ]
 
 
-def _plays(cell: NotebookNode) -> bool:
-    """Whether a cell shows a figure to play with."""
-    return any(
-        "<posenc-play" in output.get("data", {}).get("text/html", "")
+def _figures_to_play(cell: NotebookNode) -> list[str]:
+    """The names of the figures to play with that a cell shows."""
+    shown = [
+        output.get("data", {}).get("text/html", "")
         for output in cell.get("outputs", ())
-    )
+    ]
+    return re.findall(r'<posenc-play figure="(\w+)"', "\n".join(shown))
 
 
 def _chapter_id(path: Path) -> str:
@@ -255,8 +257,10 @@ def page(
         "paper": paper,
         "chapters": chapters,
     }
-    if any(_plays(cell) for cell in cells):
-        handout["script"] = PLAY_SCRIPT.read_text("utf-8")
+    shown = {figure for cell in cells for figure in _figures_to_play(cell)}
+    figures = sorted(shown)
+    if figures:
+        handout["script"] = "".join([*map(data_of, figures), SCRIPT])
     exporter = HTMLExporter(
         template_name="templates",
         extra_template_basedirs=[str(WORKSHOP)],
