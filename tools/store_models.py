@@ -1,0 +1,69 @@
+"""Train the two models that are stored with the series, and store them.
+
+Both are models of notebook 13, trained by its own cells: `inside` is the
+model of the figure to play with, `stranger` that of an exercise. Run this
+again after a change of the model or of its training, and then the tests,
+since the texts that describe the two are written for these weights.
+"""
+
+from pathlib import Path
+
+import nbformat
+import numpy as np
+from series import commands
+from series.cells import tags
+
+from posenc.stored import load_weights, weights_script
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOK = ROOT / "notebooks/13_inside.ipynb"
+SEEDS = {"inside": 0, "stranger": 3}
+MOST_CHANGED = 0.01  # of the predictions, by storing in fewer bits
+
+
+def names_of_notebook(last: str) -> dict:
+    """What the cells of the notebook define, up to one."""
+    names: dict = {}
+    for cell in nbformat.read(NOTEBOOK, as_version=4).cells:
+        if cell.cell_type == "code" and "solution" not in tags(cell):
+            exec(cell.source, names)
+        if cell.id == last:
+            return names
+    raise commands.CommandError(f"{NOTEBOOK.name} has no cell {last}")
+
+
+def predictions(names: dict, model) -> np.ndarray:
+    """What a model foretells at every place of 200 texts."""
+    texts, _ = names["make_texts"](200, 32, np.random.default_rng(0))
+    return np.array(names["run"](model, texts)[0]).argmax(axis=-1)
+
+
+def store(names: dict, name: str, seed: int) -> None:
+    """Train a model, and write its weights.
+
+    Raises:
+        CommandError: If rounding changes too many predictions.
+    """
+    model = names["Copier"]([names["FREQUENCIES"]] * 2, seed)
+    names["train"](model)
+    exact = predictions(names, model)
+    file = ROOT / f"posenc/{name}.js"
+    file.write_text(weights_script(name, model.get_weights()), "utf-8")
+    model.set_weights(load_weights(name))
+    changed = np.mean(predictions(names, model) != exact)
+    size = file.stat().st_size / 1000
+    print(f"{file.name}: {size:.0f} kB, {changed:.2%} foretold differently")
+    if changed > MOST_CHANGED:
+        raise commands.CommandError("eight bits are not enough")
+
+
+def main() -> None:
+    """Train and store both."""
+    commands.parser(__doc__).parse_args()
+    names = names_of_notebook(last="train")
+    for name, seed in SEEDS.items():
+        store(names, name, seed)
+
+
+if __name__ == "__main__":
+    commands.run(main)
