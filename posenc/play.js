@@ -7,7 +7,8 @@
 // A figure is an object: the question it asks (`ask`), what to notice after
 // the first move (`note`), its `settings`, each with a slider or a button for
 // each of its `choices` (RANGES has their ranges), and `draw`; `plays` names the
-// setting that a Play button runs through, if there is one; a figure with many
+// setting that a Play button runs through, if there is one; `together` those that
+// an arrow key moves at once if Shift is held; a figure with many
 // settings has `narrow` sliders, two side by side on a phone.
 // From the state, which is a value for each setting, and the room in pixels,
 // `draw` makes three things: `pictures`, which are lists of SVG markup; `says`,
@@ -596,10 +597,10 @@
   ];
 
   figures.rotary = {
-    ask: `Drag the query, then the key. Then drag the bar between them, which
-      moves both. When do the scores change? Do random vectors fade with
-      distance, as equal ones do?`,
-    note: `The bar moves query and key by the same number of positions, so in
+    ask: `Drag the query, then the key. Then move both: drag the handle below
+      them, or hold Shift with an arrow key. When do the scores change? Do
+      random vectors fade with distance, as equal ones do?`,
+    note: `The handle moves query and key by the same number of positions, so in
       every pair the angle between their hands stays the same. So do all scores,
       which depend on the offset alone. Equal vectors score highest where all
       their hands point the same way, at offset 0. Random hands never all do, so
@@ -621,6 +622,7 @@
         room: 6, // all three in a row, on a phone too
       },
     },
+    together: ["query", "key"],
     draw({ query, key, pair, rotary_dim, base, vectors }, width) {
       const rotating = angularFrequencies(rotary_dim, base);
       const frequencies = range(32).map((i) => rotating[i] ?? 0);
@@ -641,6 +643,7 @@
       const P = scale([0, 63], [34, width - 34]);
       const [low, high] = [query, key].sort((a, b) => a - b);
       const [x0, x1] = [P(low), P(high)];
+      const between = clamp(32, (x0 + x1) / 2, width - 32);
       const sign = offset > 0 ? -1 : 1;
       const aside = sign * Math.max(0, 23 - (x1 - x0) / 2);
       const place = (x) => clamp(0, Math.round(P.back(x)), 63);
@@ -677,11 +680,13 @@
       return {
         pictures: [
           {
-            ...{ width, height: wide ? 84 : 70 },
+            ...{ width, height: wide ? 104 : 94 },
             layers: [
               line(P.start, 40, P.end, 40, "tick"),
-              range(8, 0, 9).map((p) => text(P(p), 66, p, "middle soft")),
-              wide ? text(width / 2, 82, "Position", "middle soft") : "",
+              range(8, 0, 9)
+                .filter((p) => Math.abs(P(p) - between) > 40)
+                .map((p) => text(P(p), 66, p, "middle soft")),
+              wide ? text(P.end, 84, "Position", "end soft") : "",
               grip(
                 "bar",
                 box(x0, 20, x1 - x0, 40, "room"),
@@ -691,6 +696,13 @@
               text(P(key) + aside, 14, "key", "middle orange"),
               grip("query", knob(P(query), 40, "blue")),
               grip("key", knob(P(key), 40, "orange")),
+              // Below the rooms of both knobs, however close these are.
+              grip(
+                "bar",
+                box(between - 32, 63, 64, 30, "room"),
+                box(between - 26, 66, 52, 22, "tab", 'rx="5"'),
+                text(between, 81, "both", "middle on-tab"),
+              ),
             ],
           },
           {
@@ -1525,9 +1537,12 @@
           const typed = setting.clean(value);
           if (typed.length >= setting.min) this.move({ [name]: typed });
         } else {
-          this.move({ [name]: track(setting).value(+value) });
+          this.move(this.changes(name, track(setting).value(+value), shift));
         }
       });
+      let shift = false;
+      on("keydown", (event) => (shift = event.shiftKey));
+      on("keyup", (event) => (shift = event.shiftKey));
       // What was typed is left as it was understood.
       on("focusout", ({ target }) => {
         if (target.type === "text") target.value = this.state[target.name];
@@ -1535,6 +1550,20 @@
       on("click", ({ target }) => {
         if (target.matches("button")) this.timer ? this.pause() : this.play();
       });
+    }
+
+    // What a slider changes: one setting or, with Shift, those beside it too.
+    changes(name, value, shift) {
+      const names = this.figure.together ?? [];
+      if (!shift || !names.includes(name)) return { [name]: value };
+      const within = (by, each) => {
+        const { min, max } = this.figure.settings[each];
+        return clamp(min - this.state[each], by, max - this.state[each]);
+      };
+      const by = names.reduce(within, value - this.state[name]);
+      return Object.fromEntries(
+        names.map((each) => [each, this.state[each] + by]),
+      );
     }
 
     play() {

@@ -465,6 +465,41 @@ def test_it_begins_as_it_is_called(browser):
     page.close()
 
 
+# How much of the handle's tab is the handle's, and not a knob's.
+HELD = """figure => {
+    const root = figure.shadowRoot;
+    const tab = [...root.querySelectorAll('[data-drag=bar] .tab')].at(-1);
+    tab.scrollIntoView({block: 'center'});
+    const box = tab.getBoundingClientRect();
+    let [held, all] = [0, 0];
+    for (let x = box.left + 1; x < box.right; x += 2) {
+        for (let y = box.top + 1; y < box.bottom; y += 2) {
+            const there = root.elementFromPoint(x, y);
+            held += Boolean(there?.closest('[data-drag=bar]'));
+            all += 1;
+        }
+    }
+    return held / all; }"""
+
+
+@pytest.mark.parametrize("width", [320, 360, 390, 430, 1280])
+def test_query_and_key_can_be_moved_together(page, width):
+    """By finger, however close they are, and by Shift with an arrow key."""
+    page.set_viewport_size({"width": width, "height": 900})
+    figure = the(page, "rotary")
+    for query, key in [(20, 32), (20, 21), (0, 0), (63, 62)]:
+        moved(page, "rotary", query=query, key=key)
+        assert figure.evaluate(HELD) == 1
+    moved(page, "rotary", query=20, key=62)
+    slider = figure.get_by_role("slider", name="Position of the query")
+    states = []
+    for pressed in ("Shift+ArrowRight", "Shift+ArrowRight", "ArrowLeft"):
+        slider.press(pressed)
+        now = figure.evaluate(STATE)
+        states.append((now["query"], now["key"]))
+    assert states == [(21, 63), (21, 63), (20, 63)]
+
+
 IN_A_SHADOW = """html => {
     const [element, script] = html.split('<script>');
     const root = document.body.attachShadow({mode: 'open'});
