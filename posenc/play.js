@@ -618,7 +618,7 @@
       base: { label: "Base", ...WAVELENGTHS },
       vectors: {
         label: "Query and key",
-        choices: ["equal", "random", "40 back"],
+        choices: ["equal", "random", "40\u00a0back"],
         room: 6, // all three in a row, on a phone too
       },
     },
@@ -1764,7 +1764,7 @@
       border-radius: 8px; color: inherit; cursor: pointer; font: inherit;
       min-height: 2.75rem; min-width: 6rem; }
     .choice { align-items: center; border-color: var(--line); display: flex;
-      gap: 0.5rem; min-height: 2.2rem; padding: 0 0.7rem; }
+      gap: 0.4rem; min-height: 2.2rem; padding: 0 0.5rem; }
     .choice:has(:checked) { border-color: var(--blue); font-weight: 600; }
     /* On a phone, all that changes together is on the screen together. */
     @container (max-width: 31rem) {
