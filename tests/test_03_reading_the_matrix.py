@@ -57,6 +57,22 @@ def test_only_wide_tables_make_far_rows_unlike(names):
         assert similarity[200:].max() < similarity[10]
 
 
+@pytest.mark.parametrize("d_model", [16, 64, 512])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_random_matrix_breaks_the_offset_and_a_shift_keeps_it(
+    names, d_model, seed
+):
+    rows = position_encoding(96, d_model)
+    random = np.random.default_rng(seed).normal(size=(d_model, d_model))
+
+    def spread(matrix):
+        scores = [rows[p] @ matrix @ rows[p + 3] for p in range(90)]
+        return np.std(scores) / np.sqrt(d_model)
+
+    assert spread(random / np.sqrt(d_model)) > 0.2
+    assert spread(names["shift_matrix"](7, d_model)) < 1e-9
+
+
 def nearest(row):
     table = position_encoding(1000, 512)
     return int(np.argmin([np.sum((row - each) ** 2) for each in table]))
@@ -90,7 +106,8 @@ REPLIES = [
     (3, [shift(5), 3 * shift(5), shift(5).tolist()], "Correct."),
     (3, [five_ahead_except_at_first()], "Which matrix moves a row"),
     (3, [shift(-5)], "That looks back"),
-    (3, [np.eye(16)], "Of shape (512, 512)"),
+    (3, [np.eye(16), 5, shift], "shape (512, 512)"),
+    (3, [np.eye(512)], "Position 0 looks at 0."),
 ]
 
 
