@@ -774,11 +774,11 @@
       remedies.`,
     note: `A pair that makes a full turn in training meets angles close to any
       other. A pair just short of a full turn meets nearly all of them, and does
-      little harm. Of the pairs well short of it, the fastest runs into new
-      angles most quickly. In a text longer than the training, interpolation
-      slows every pair, even pair 0. NTK-aware scaling slows the last pair most
-      and pair 0 not at all, so a pair between them may still reach new angles.
-      By parts, only pairs without a full turn are slowed.`,
+      our readers little harm. Of the pairs well short of it, the fastest runs
+      into new angles most quickly. In a text longer than the training,
+      interpolation slows every pair, even pair 0. NTK-aware scaling slows the
+      last pair most and pair 0 not at all, so a pair between them may still
+      reach new angles. By parts, only pairs without a full turn are slowed.`,
     settings: {
       trained: { label: "Length in training", tone: "blue" },
       length: { label: "Length of the text", tone: "orange" },
