@@ -1056,8 +1056,9 @@
     for (let p = 0; p < count; p++) {
       for (let k = 0; k < rows; k++) {
         const factor = x[p * rows + k];
+        const [from, to] = [k * columns, p * columns];
         for (let j = 0; j < columns; j++) {
-          product[p * columns + j] += factor * values[k * columns + j];
+          product[to + j] += factor * values[from + j];
         }
       }
     }
@@ -1094,17 +1095,21 @@
     const columns = width / HEADS;
     const weights = new Float64Array(count * count);
     for (let p = 0; p < count; p++) {
-      const row = weights.subarray(p * count, p * count + p + 1);
+      let highest = -Infinity;
       for (let r = 0; r <= p; r++) {
+        let product = 0;
         for (let k = first; k < first + columns; k++) {
-          row[r] += query[p * width + k] * key[r * width + k];
+          product += query[p * width + k] * key[r * width + k];
         }
-        row[r] /= Math.sqrt(columns);
+        weights[p * count + r] = product / Math.sqrt(columns);
+        highest = Math.max(highest, weights[p * count + r]);
       }
-      const highest = row.reduce((a, b) => Math.max(a, b));
-      row.forEach((score, r) => (row[r] = Math.exp(score - highest)));
-      const sum = row.reduce((a, b) => a + b);
-      row.forEach((power, r) => (row[r] = power / sum));
+      let sum = 0;
+      for (let at = p * count; at <= p * count + p; at++) {
+        weights[at] = Math.exp(weights[at] - highest);
+        sum += weights[at];
+      }
+      for (let at = p * count; at <= p * count + p; at++) weights[at] /= sum;
     }
     return weights;
   }
@@ -1136,8 +1141,9 @@
         for (let p = 0; p < count; p++) {
           for (let r = 0; r <= p; r++) {
             const weight = weights[p * count + r];
+            const [from, to] = [r * width, p * width];
             for (let k = first; k < first + columns; k++) {
-              found[p * width + k] += weight * value[r * width + k];
+              found[to + k] += weight * value[from + k];
             }
           }
         }
@@ -1147,32 +1153,33 @@
     return { ratings: multiply(normalized(x, width), rating), maps };
   }
 
-  // From dark to bright, as unsigned values are drawn in the notebooks.
+  // From dark to bright, as unsigned values are drawn in the notebooks: 256
+  // colors between these nine, as red, green, blue.
   const VIRIDIS = [
     ...["440154", "472d7b", "3b528b", "2c728e", "21918c", "28ae80"],
-    ...["5ec962", "addc30", "fde725"],
+    ...["5ec962", "addc30", "fde725", "fde725"],
   ].map((hex) => hex.match(/../g).map((two) => parseInt(two, 16)));
-  function mapImage(weights, count, x, y, size) {
+  const BRIGHTNESS = range(256).map((step) => {
+    const place = (8 * step) / 255;
+    const low = Math.floor(place);
+    return VIRIDIS[low].map(
+      (part, k) => part + (VIRIDIS[low + 1][k] - part) * (place - low),
+    );
+  });
+  function mapImage(weights, count) {
     const canvas = document.createElement("canvas");
     canvas.width = canvas.height = count;
     const pen = canvas.getContext("2d");
     const pixels = pen.createImageData(count, count);
     for (let p = 0; p < count; p++) {
-      for (let r = 0; r <= p; r++) {
-        const at = p * count + r;
-        const place = Math.min(8 * weights[at], 7.999);
-        const low = Math.floor(place);
-        for (let part = 0; part < 3; part++) {
-          const [from, to] = [VIRIDIS[low][part], VIRIDIS[low + 1][part]];
-          pixels.data[4 * at + part] = from + (to - from) * (place - low);
-        }
+      for (let at = p * count; at <= p * count + p; at++) {
+        const color = BRIGHTNESS[Math.round(255 * weights[at])];
+        for (let k = 0; k < 3; k++) pixels.data[4 * at + k] = color[k];
         pixels.data[4 * at + 3] = 255; // what is ahead stays clear
       }
     }
     pen.putImageData(pixels, 0, 0);
-    return `<image x="${px(x)}" y="${px(y)}" width="${px(size)}"
-      height="${px(size)}" preserveAspectRatio="none"
-      href="${canvas.toDataURL()}"/>`;
+    return canvas.toDataURL();
   }
 
   // Only what the switches and the letters change is computed anew.
@@ -1195,9 +1202,7 @@
       computed.ratings.subarray(26 * p, 26 * p + 26),
     );
     computed.foretold = rows.map((row) => row.indexOf(Math.max(...row)));
-    computed.images = computed.maps.map((weights) =>
-      mapImage(weights, count, 0, 0, 1),
-    );
+    computed.images = computed.maps.map((map) => mapImage(map, count));
     return computed;
   }
 
@@ -1298,11 +1303,11 @@
       const pictures = images.map((image, place) => {
         const [left, top] = places[place];
         const isOff = !isOn(state.heads, place);
-        const move = `translate(${px(left)} ${px(top)}) scale(${px(size)})`;
         const whole = width < 540 ? `head ${place % HEADS}` : headOf(place);
         const title = isOff ? `${whole}: off` : whole;
         return [
-          `<g transform="${move}" class="${isOff ? "off" : ""}">${image}</g>`,
+          `<image class="${isOff ? "off" : ""}" x="${px(left)}" y="${px(top)}"
+            width="${px(size)}" height="${px(size)}" href="${image}"/>`,
           box(left, top, size, size, "edge"),
           text(left, top - 5, title, place === head ? "strong" : "soft"),
         ];
