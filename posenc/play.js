@@ -1785,7 +1785,7 @@
         grid-column: 1 / -1; }
       .row + .row { margin-top: 0.15rem; }
       .switch { font-size: 0.9em; line-height: 1.6rem; }
-      .row > span { flex-basis: 6.2rem; font-size: 0.9em; }
+      .row > span { flex-basis: 6.2rem; font-size: 0.86em; }
       [type=range] { height: 1.5rem; }
       button { flex: 1; }
     }
