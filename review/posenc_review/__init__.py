@@ -1,24 +1,25 @@
-"""Review position encodings: tables of sinusoids, and rotary functions.
+"""Review position encodings: rotary functions, and tables of sinusoids.
 
-To read it, begin with `hypothesis`, how columns turn; `changes`, what may be
-changed in that; and `explain`. For rotary functions go on with `rotary`, which
-tells the steps: `asking` (are positions read), `pairs` (which columns turn
-together), `frequencies` (which base they follow), `sweep` (every position),
-`config` and `held` (what a model asks for), `seen` (what is reported). For
-tables: `conventions`, `tables`, `table_causes`.
-`report`, `rounding` and `settings` serve both.
+Each is compared with the formula in float64 (`formula`), in many kinds of
+calls (`rotary`) or row by row (`tables`). What differs is explained by the
+first known change of the formula (`changes`). `measure` sees which columns
+are pairs and how fast they turn, `asked` what a function is held to, and
+`report` says it. `adapters` are for functions of other shapes.
 """
 
-from .conventions import CONVENTIONS, convention_of
-from .report import Finding, Review
+from .asked import read_config
+from .measure import LAYOUTS
+from .report import Finding, OutOfReachError, Review
 from .rotary import review_rotary
-from .tables import review
+from .tables import CONVENTIONS, review
 
 __all__ = [
     "CONVENTIONS",
+    "LAYOUTS",
     "Finding",
+    "OutOfReachError",
     "Review",
-    "convention_of",
+    "read_config",
     "review",
     "review_rotary",
 ]

@@ -1,131 +1,90 @@
-"""Review a table of sinusoids, or with --rotary a rotary function.
+"""The command: review a function that is given as package.module:function.
 
-Exit codes: 0 if nothing is found, 1 if something is, 2 for a usage error. In
-a test: assert review(my_encoder, 64).findings == {}, or
-assert review_rotary(my_function, 64).findings == {}.
+The exit code is 0 if nothing is found, 1 if something is, and 2 for a usage
+error or a function of a kind that is not reviewed.
 """
 
 import argparse
-import json
+import os
 import sys
 from collections.abc import Callable
-from contextlib import redirect_stdout
-from pkgutil import resolve_name
-from types import ModuleType
+from importlib import import_module
 
-from . import CONVENTIONS, Review, review, review_rotary
-from .pairs import LAYOUTS
-from .rotary import POSITIONS
-from .rotary import TOLERANCE as ROTARY_TOLERANCE
-from .settings import describe_error
-from .tables import LONGEST, SHORT, TOLERANCE
+from . import CONVENTIONS, LAYOUTS, review, review_rotary
+from .formula import DTYPES
 
-OPTIONS = {  # their types, and what they do
-    "--width": (int, "columns (64, or those of --config)"),
-    "--base": (
-        float,
-        "hold it to this base, such as 500000. A table is held to 10000 by"
-        " default; a rotary function's base is only reported, unless you give"
-        " one",
-    ),
-    "--max-len": (
-        int,
-        f"rows of a table, {SHORT} or more ({LONGEST}; memory grows with them:"
-        " 1.4 GB at width 1024), or positions of a rotary function"
-        f" ({POSITIONS}, or those of --config)",
-    ),
-    "--tolerance": (
-        float,
-        f"how far an entry may be off ({TOLERANCE:g} in a table;"
-        f" {ROTARY_TOLERANCE:g} for a rotary function, beside what float32"
-        " loses)",
-    ),
-    "--convention": (str, f"of a table: {'; '.join(CONVENTIONS)}"),
-    "--start": (int, "of a table: the position of its row 0 (0)"),
-    "--layout": (str, f"of a rotary function: {'; '.join(LAYOUTS)}"),
-    "--config": (str, "of a rotary function: a Hugging Face config.json"),
-    "--layers": (str, "which layers of --config, where sets differ"),
+# Options of one kind of function alone: name, type, what it says.
+FOR_ROTARY = {
+    "layout": (str, f"hold it to one of: {'; '.join(LAYOUTS)}"),
+    "config": (str, "hold it to a Hugging Face model's config.json"),
+    "layers": (str, "whose settings, where a config has several sets"),
+    "dtype": (str, f"what results should be at least: {', '.join(DTYPES)}"),
 }
-TABLES_ONLY = ("convention", "start")
-ROTARY_ONLY = ("layout", "config", "layers")
+FOR_TABLES = {
+    "convention": (str, f"hold it to one of: {'; '.join(CONVENTIONS)}"),
+    "start": (int, "the position of the table's first row"),
+}
+FOR_BOTH = {
+    "base": (float, "hold it to this base"),
+    "max_len": (int, "how many positions or rows to look at"),
+    "tolerance": (float, "how far a number may be off"),
+}
+
+
+def option(name: str) -> str:
+    """Return how an argument is typed."""
+    return "--" + name.replace("_", "-")
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return what reads the command line."""
-    made = argparse.ArgumentParser(
-        "python -m posenc_review", description=__doc__
-    )
-    made.add_argument("target", help="what to review: package.module:function")
-    made.add_argument(
-        "--rotary",
-        action="store_true",
-        help="the target is rotate(x, positions), not encoder(seq_len,"
-        " d_model)",
-    )
-    made.add_argument(
-        "--json", action="store_true", help="print one JSON object"
-    )
-    for option, (kind, words) in OPTIONS.items():
-        made.add_argument(option, type=kind, help=words)
-    return made
+    """Return the parser of the command line."""
+    command = argparse.ArgumentParser("posenc-review", description=__doc__)
+    command.add_argument("target", help="package.module:function")
+    command.add_argument("--width", type=int, help="columns; by default 64")
+    words = "the function is rotate(x, positions), not encoder(rows, width)"
+    command.add_argument("--rotary", action="store_true", help=words)
+    for name, (kind, words) in (FOR_BOTH | FOR_ROTARY | FOR_TABLES).items():
+        command.add_argument(option(name), type=kind, help=words)
+    return command
 
 
-def find(target: str) -> Callable:
-    """Return the function that the command line names."""
-    module = target.partition(":")[0]
-    try:
-        found = resolve_name(target)
-    except ModuleNotFoundError as error:
-        hint = "; modules are looked for in this folder and on PYTHONPATH"
-        if ".py:" in target:
-            hint = "; leave out .py"
-        elif not f"{module}.".startswith(f"{error.name}."):
-            hint = ""  # what the module itself imports is missing
-        raise ValueError(f"{error}{hint}") from None
-    except (Exception, SystemExit) as error:  # whatever the module raises
-        raise ValueError(describe_error(error)) from None
-    if isinstance(found, ModuleType):
-        raise ValueError(f"{target} is a module: give package.module:function")
-    if not callable(found):
+def function_of(target: str) -> Callable:
+    """Import the function that is named, or raise an error that says why."""
+    sys.path.insert(0, os.getcwd())
+    module, _, name = target.partition(":")
+    if not name:
+        raise ValueError(f"{target}: give package.module:function")
+    function = import_module(module)
+    for part in name.split("."):
+        function = getattr(function, part)
+    if not callable(function):
         raise ValueError(f"{target} is no function")
-    return found
-
-
-def run(given: dict) -> Review:
-    """Review the target with the options that are given."""
-    rotary = given.pop("rotary")
-    for name in TABLES_ONLY if rotary else ROTARY_ONLY:
-        if name in given:
-            kind = "a table" if rotary else "--rotary"
-            raise ValueError(f"--{name} is for {kind}")
-    function = find(given.pop("target"))
-    width = [given.pop("width")] if "width" in given else []
-    return (review_rotary if rotary else review)(function, *width, **given)
-
-
-def as_typed(error: Exception) -> str:
-    """Return an error's words, with the option that was typed."""
-    name, equals, rest = str(error).partition("=")
-    if not equals or not name.isidentifier():
-        return str(error)
-    option = name.replace("d_model", "width").replace("_", "-")
-    return f"--{option} {rest}"
+    return function
 
 
 def main() -> int:
-    """Review what the command line names, and say what was found."""
-    reads = parser()
-    typed = vars(reads.parse_args())
-    given = {name: typed[name] for name in typed if typed[name] is not None}
-    as_json = given.pop("json")
+    """Run the command and return its exit code."""
+    command = parser()
+    given = vars(command.parse_args())
+    target, rotary = given.pop("target"), given.pop("rotary")
+    given = {name: value for name, value in given.items() if value is not None}
+    for name in FOR_TABLES if rotary else FOR_ROTARY:
+        if name in given:
+            kind = "a table" if rotary else "--rotary"
+            command.error(f"{option(name)} is for {kind}")
+    if "width" in given and not rotary:
+        given["d_model"] = given.pop("width")
     try:
-        with redirect_stdout(sys.stderr):  # what the function itself prints
-            found = run(given)
-    except (OSError, TypeError, ValueError) as error:
-        reads.exit(2, f"error: {as_typed(error)}\n")
-    print(json.dumps(found.as_dict(), indent=2) if as_json else found)
-    return found.as_dict()["exit_code"]
+        function = function_of(target)
+        found = (review_rotary if rotary else review)(function, **given)
+    except (ImportError, AttributeError, OSError, TypeError, ValueError) as e:
+        command.error(str(e))  # exits with 2
+    try:
+        print(found, flush=True)
+    except BrokenPipeError:  # the reader has seen enough, as `head` has
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return int(bool(found.findings))
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(main())

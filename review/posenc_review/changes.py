@@ -1,237 +1,580 @@
-"""What may be changed in how columns turn: each change is a hypothesis."""
+"""What may be wrong, as data, and the first change that explains a function.
 
-from collections.abc import Callable, Iterator
+A wrong function is a right one with one stage changed. `explain` tries one
+change after another, the simplest first, and returns the first with which the
+formula gives all that was seen.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
-from .hypothesis import FEW, Hypothesis, Measured, measure
+from .formula import ROUND, Call, Formula
+from .measure import Measured
 from .report import Finding, numbered, plain
 
-# What positions `p` from `n` on are taken for.
-TAKEN_FOR: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
-    "all are taken for position {before}: clipped there": (
-        lambda p, n: 0 * p + n - 1
+# Of the numbers that a rounding moves, this share has to be where it puts
+# them. The others lie halfway between two numbers, where programs differ.
+MOST = 0.9
+NEAR = 0.01  # of a full length: beyond what 16 bits lose, below any slip
+POWERS_OF_2 = 2 ** np.arange(1, 11)
+
+# What becomes of the frequencies `w`.
+FREQUENCIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "The frequencies run backwards: pair 0 is the slowest, not the fastest.": (
+        lambda w: w[::-1]
     ),
-    "all are taken for position 0": lambda p, n: 0 * p,
-    "counting begins at 0 again: wrapped there": lambda p, n: p % n,
-    "numbers overflow to negative ones, from -{n}": (
+    "Pairs turn ever faster: a minus is missing in the exponent.": (
+        lambda w: 1 / np.where(w == 0, 1, w)
+    ),
+    "All pairs turn at one frequency, and each should be slower: does a"
+    " whole-number division make all exponents 0?": np.ones_like,
+    "Pairs turn two by two at one frequency: a pair is counted twice.": (
+        lambda w: w[np.arange(len(w)) // 2 * 2]
+    ),
+    "Exponents begin with pair 1 instead of 0.": lambda w: w * w[1:2],
+    "Pair 0 turns by 57.3 per position: degrees are taken for radians.": (
+        np.rad2deg
+    ),
+    "Pair 0 turns by 0.0175 per position: radians are taken for degrees.": (
+        np.deg2rad
+    ),
+    "Pair 0 turns by 6.28 per position: angles are multiplied by 2 pi.": (
+        lambda w: w * (2 * np.pi)
+    ),
+    "Pair 0 turns by 0.159 per position: angles are divided by 2 pi.": (
+        lambda w: w / (2 * np.pi)
+    ),
+}
+# What a slip makes of a base `b`, where the exponents count `d` columns.
+SLIPS: dict[str, Callable[[float, int], float]] = {
+    "a missing factor 2 in the exponent": lambda b, d: b**0.5,
+    "a doubled exponent": lambda b, d: b**2,
+    "d - 1 for d in the exponent": lambda b, d: b ** (d / (d - 1)),
+    "d - 2 for d in the exponent": lambda b, d: b ** (d / (d - 2)),
+    "log10 for the natural logarithm": lambda b, d: np.exp(np.log10(b)),
+} | {
+    f"NTK-aware scaling by {factor}": (
+        lambda b, d, factor=factor: b * factor ** (d / (d - 2))
+    )
+    for factor in (2, 4, 8, 16, 32)
+}
+
+
+def first_overwritten(a, b, c, s) -> tuple:
+    """Compute the second column with the new first one."""
+    new = a * c - b * s
+    return new, b * c + new * s
+
+
+def second_overwritten(a, b, c, s) -> tuple:
+    """Compute the first column with the new second one."""
+    new = b * c + a * s
+    return a * c - new * s, new
+
+
+def angles_of_neighbors(a, b, c, s) -> tuple:
+    """Pair halves, with the angles of interleaved columns."""
+    pairs = np.arange(c.shape[-1])
+    one, other = pairs // 2, (pairs + len(pairs)) // 2
+    first = a * c[..., one] - b * s[..., one]
+    return first, b * c[..., other] + a * s[..., other]
+
+
+def angles_of_halves(a, b, c, s) -> tuple:
+    """Pair neighbors, with the angles of columns in halves."""
+    pairs = np.arange(c.shape[-1])
+    one, other = 2 * pairs % len(pairs), (2 * pairs + 1) % len(pairs)
+    first = a * c[..., one] - b * s[..., one]
+    return first, b * c[..., other] + a * s[..., other]
+
+
+# What else is made of a pair `a, b` by its cosine `c` and sine `s`.
+FORMS: dict[str, dict[str, Callable[..., tuple]]] = {
+    "direction": {
+        "turned clockwise, where it should be counterclockwise": (
+            lambda a, b, c, s: (a * c + b * s, b * c - a * s)
+        ),
+    },
+    "rotation": {
+        "a minus is missing in the first column": (
+            lambda a, b, c, s: (a * c + b * s, b * c + a * s)
+        ),
+        "a minus too many, in the second column": (
+            lambda a, b, c, s: (a * c - b * s, b * c - a * s)
+        ),
+        "sines and cosines are exchanged": (
+            lambda a, b, c, s: (a * s - b * c, b * s + a * c)
+        ),
+        "the two columns are exchanged in the result": (
+            lambda a, b, c, s: (b * c + a * s, a * c - b * s)
+        ),
+        "both columns are negated": (
+            lambda a, b, c, s: (b * s - a * c, -b * c - a * s)
+        ),
+        "the second column is computed with the new first one, which has"
+        " already overwritten the old": first_overwritten,
+        "the first column is computed with the new second one, which has"
+        " already overwritten the old": second_overwritten,
+    },
+    "layout": {
+        "columns are paired in halves, and have the angles of interleaved"
+        " columns, so that angles differ within a pair": angles_of_neighbors,
+        "columns are paired as neighbors, and have the angles of columns in"
+        " halves, so that angles differ within a pair": angles_of_halves,
+    },
+}
+# What positions `p` are taken for from the first wrong one on, `n`.
+FAR: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
+    "taken for position {before}: clipped there": lambda p, n: 0 * p + n - 1,
+    "counted from 0 again: wrapped": lambda p, n: p % n,
+    "taken for negative ones: a signed integer overflows": (
         lambda p, n: (p + n) % (2 * n) - n
     ),
-    "each is taken for the next: one late": lambda p, n: p + 1,
-    "each is taken for the one before: one early": lambda p, n: p - 1,
+    "taken for the next: one late": lambda p, n: p + 1,
+    "taken for the one before: one early": lambda p, n: p - 1,
+    "left as they are, as position 0 is": lambda p, n: 0 * p,
 }
-# What a column of a pair may make of the right hand `z`.
-HANDS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "z": lambda z: z,
-    "-z": lambda z: -z,
-    "jz": lambda z: 1j * z,  # as the other column does
-    "-jz": lambda z: -1j * z,
-    "against": np.conj,
-    "exchanged": lambda z: 1j * z.conj(),
-    "still": lambda z: z**0,
-    "lost": lambda z: 0 * z,
-    "overwritten": lambda z: z.real + 1j * z.imag * z,
+# What whole vectors are multiplied by there.
+SPOILED = {
+    "the result is NaN or infinity": np.nan,
+    "the result is zero": 0.0,
+    "the result is negated": -1.0,
 }
-# What the first and the second column of each pair make of it.
-FORMS: dict[str, tuple[str, str]] = {
-    "a minus is missing, so that columns turn apart": ("against", "z"),
-    "both columns are negated": ("-z", "-z"),
-    "the second column is negated": ("z", "-z"),
-    "the first column is negated": ("-z", "z"),
-    "sine and cosine are exchanged": ("exchanged", "exchanged"),
-    "sine and cosine are exchanged in the first column": ("exchanged", "z"),
-    "sine and cosine are exchanged in the second column": ("z", "exchanged"),
-    "only the first column turns": ("z", "still"),
-    "only the second column turns": ("still", "z"),
-    "the second column is lost": ("z", "lost"),
-    "the first column is lost": ("lost", "z"),
-    "both columns are computed like the first": ("z", "jz"),
-    "both columns are computed like the second": ("-jz", "z"),
-    "the second column is made of the new first": ("z", "overwritten"),
-    "the first column is made of the new second": ("overwritten", "z"),
+# What all positions `p` are taken for.
+POSITIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "Positions are counted one early, and 0 stays 0": (
+        lambda p: np.maximum(p - 1, 0)
+    ),
 }
-STAGES = (  # of an angle, at which it may be rounded
-    "positions",
-    "frequencies",
-    "angles",
-    "positions and angles",
-    "frequencies and positions",
-    "frequencies and angles",
-    "frequencies, positions and angles",
-)
+for power in POWERS_OF_2[:6].tolist():
+    POSITIONS |= {
+        f"Positions are rounded down to multiples of {power}": (
+            lambda p, k=power: p // k * k
+        ),
+        f"Positions are divided by {power} and rounded down": (
+            lambda p, k=power: p // k
+        ),
+    }
+
+
+def counted(call: Call) -> np.ndarray:
+    """Count tokens from 0 in each row."""
+    return np.arange(call.positions.shape[1])
+
+
+def without_ends(n: int) -> Callable[..., np.ndarray]:
+    """Leave tokens at the end, which fill no block of `n`, unturned."""
+
+    def read(call: Call, row: int, token: int) -> np.ndarray:
+        whole_blocks = call.positions.shape[1] // n * n
+        return np.where(counted(call) < whole_blocks, call.positions, 0)
+
+    return read
+
+
+def without_repeated(call: Call, row: int, token: int) -> np.ndarray:
+    """Leave a position that its row already has unturned."""
+    read = np.zeros_like(call.positions)
+    for place, positions in enumerate(call.positions):
+        _, first = np.unique(positions, return_index=True)
+        read[place, first] = positions[first]
+    return read
+
+
+def rows_of(call: Call) -> np.ndarray:
+    """Count rows from 0."""
+    return np.arange(len(call.positions))[:, None]
+
+
+# What the positions of a call are taken for, in the calls that are wrong. The
+# first row and the first token that are wrong in any of them help.
+CALLS: dict[str, dict[str, Callable[[Call, int, int], np.ndarray]]] = {
+    "positions": {
+        "Positions are ignored, and tokens are counted from 0": (
+            lambda call, row, token: counted(call)
+        ),
+        "Positions are counted from the first of their row": (
+            lambda call, row, token: call.positions - call.positions[:, :1]
+        ),
+        "Only the first position of a row is read, and counted on from": (
+            lambda call, row, token: call.positions[:, :1] + counted(call)
+        ),
+        "All rows get the positions of the first": (
+            lambda call, row, token: call.positions[:1]
+        ),
+        "All rows get the positions of the last": (
+            lambda call, row, token: call.positions[-1:]
+        ),
+        "Only the very first position of the batch is read, and counted on"
+        " from in each row": (
+            lambda call, row, token: call.positions[0, 0] + counted(call)
+        ),
+        "Only the very first position of the batch is read, and counted on"
+        " from row to row": (
+            lambda call, row, token: (
+                call.positions[0, 0]
+                + counted(call)
+                + rows_of(call) * call.positions.shape[1]
+            )
+        ),
+        "Positions are taken for the next: one late": (
+            lambda call, row, token: call.positions + 1
+        ),
+        "Positions are taken for the one before: one early": (
+            lambda call, row, token: np.maximum(call.positions - 1, 0)
+        ),
+        "Positions are clipped to the length of the call": (
+            lambda call, row, token: np.minimum(
+                call.positions, call.positions.shape[1] - 1
+            )
+        ),
+        "Positions are sorted within their row": (
+            lambda call, row, token: np.sort(call.positions, axis=1)
+        ),
+        "Of equal positions in a row only the first is turned": (
+            without_repeated
+        ),
+        "Nothing is turned": lambda call, row, token: 0 * call.positions,
+    },
+    "state": {
+        "Positions of an earlier call of this shape are used again": (
+            lambda call, row, token: call.earlier
+        ),
+    },
+    "tokens": {
+        f"Tokens at the end that fill no block of {n} are not turned": (
+            without_ends(n)
+        )
+        for n in POWERS_OF_2[::-1].tolist()
+    }
+    | {
+        "From token {token} of a call on, tokens are not turned": (
+            lambda call, row, token: np.where(
+                counted(call) < token, call.positions, 0
+            )
+        ),
+        "From token {token} of a call on, positions are {token} less": (
+            lambda call, row, token: (
+                call.positions - token * (counted(call) >= token)
+            )
+        ),
+    },
+    "batch": {
+        "From row {row} on, rows are not turned": (
+            lambda call, row, token: np.where(
+                rows_of(call) < row, call.positions, 0
+            )
+        ),
+        "From row {row} on, rows get the positions of the first {row}": (
+            lambda call, row, token: call.positions[
+                np.arange(len(call.positions)) % max(row, 1)
+            ]
+        ),
+    },
+}
+STAGES = {  # of the formula, that may be rounded
+    "Positions": "places",
+    "Frequencies": "rates",
+    "Angles": "angles",
+    "Sines and cosines": "waves",
+}
+
+
+class Change(NamedTuple):
+    """What may be wrong, in words, and what the formula becomes by it."""
+
+    finding: Finding
+    formula: Formula
+    share: float = 1.0  # of what it moves, so much has to fit
+    only_wrong_calls: bool = False
+
+
+class Evidence(NamedTuple):
+    """What is to be explained."""
+
+    calls: list[Call]
+    measured: Measured
+    unit: str = "position"  # what a position is called
+    forms: dict[str, dict[str, Callable[..., tuple]]] = FORMS
+
+    def wrong_calls(self, formula: Formula) -> list[Call]:
+        """Return the calls with a token that is wrong, the smallest first."""
+        wrong = [call for call in self.calls if formula.is_wrong(call)]
+        return sorted(wrong, key=lambda call: call.positions.size)
+
+    def wrong_places(self, formula: Formula) -> np.ndarray:
+        """Return the positions of all tokens that are wrong."""
+        places = [
+            call.places[~formula.fits(call).all(axis=1)] for call in self.calls
+        ]
+        return np.concatenate(places)
+
+
+def explain(
+    formula: Formula, evidence: Evidence, tried: Iterable[Change]
+) -> Change | None:
+    """Return the first change that explains all that was seen, if one does.
+
+    Args:
+        formula: What a function should do.
+        evidence: What it does.
+        tried: Changes of the formula, the simplest first.
+    """
+    wrong = evidence.wrong_calls(formula)
+    right = [call for call in evidence.calls if not formula.is_wrong(call)]
+    for change in tried:
+        calls = wrong if change.only_wrong_calls else wrong + right
+        if all(agrees(change, formula, call) for call in calls):
+            return change
+    return None
+
+
+def agrees(change: Change, formula: Formula, call: Call) -> bool:
+    """Tell whether a changed formula gives what a call did."""
+    with np.errstate(all="ignore"):  # changes may lead anywhere
+        fits = change.formula.fits(call)
+        if change.share == 1:
+            return bool(fits.all())
+        moved = ~formula.fits(call)
+    least = fits[moved].mean() if moved.any() else 1
+    return bool(min(fits.mean(), least) >= change.share)
 
 
 def changes(
-    model: Hypothesis,
-    first_hands: np.ndarray,
-    run: tuple[int, float],
-    hands: np.ndarray,
-    unit: str,
-) -> Iterator[Hypothesis]:
-    """Yield hypotheses with one thing changed, the simplest first.
+    formula: Formula, evidence: Evidence, likely: list[Change]
+) -> Iterator[Change]:
+    """Yield all changes, the simplest first.
 
-    Positions are wrong from the first of `run` to the last; `hands` are those
-    at the first, and `first_hands` those at positions 0, 1, 2 and so on.
+    Args:
+        formula: What a function should do.
+        evidence: What it does.
+        likely: Changes to try beside those of this file, in their place.
     """
-    first, last = run
-    measured = measure(first_hands)
-    where = f"From {unit} {first} on"
-    if last == first:
-        where = f"At {unit} {first}"
-    elif np.isfinite(last):
-        where = f"At {unit}s {first} to {last}"
-    yield from other_start(model, measured, unit)
-    yield from other_forms(model, first_hands)
-    yield from other_lengths(model, measured)
-    if first and last - first >= FEW:  # rounding, too, moves a few
-        yield from other_readings(model, first, last, where)
-    yield from spoiled(model, first, last, hands, where)
-    yield other_phase(model, measured, unit)
-    for stages in STAGES if not model.doubt else ():
-        for name in ("bfloat16", "float16", "TensorFloat-32"):
-            words = (
-                f"{stages.capitalize()} are rounded to {name}: {unit} {first}"
-                " is the first that is off."
+    unit = evidence.unit
+    first = int(evidence.wrong_places(formula).min())
+    if formula.forgiven < 1:
+        words = f"Angles are in float32: {unit} {first} is the first that is"
+        finding = Finding("precision", f"{words} off.", first)
+        yield Change(finding, formula._replace(forgiven=1.0))
+    yield from starts(formula, evidence.measured, unit)
+    yield from forms(formula, evidence)
+    yield from likely
+    for words, change in FREQUENCIES.items():
+        rates = change(formula.frequencies)
+        finding = Finding("frequencies", words)
+        yield Change(finding, formula._replace(frequencies=rates))
+    for words, read in POSITIONS.items():
+        finding = Finding("positions", f"{words}.", first)
+        yield Change(finding, formula._replace(places=read))
+    yield from far(formula, evidence)
+    for stage, field in STAGES.items():
+        for name, rounded in ROUND.items():
+            words = f"{stage} are rounded to {name}: {unit} {first} is the"
+            finding = Finding(
+                "precision", f"{words} first that is off.", first
             )
-            finding = Finding("precision", words, first)
-            yield model.but(finding, format=name, stages=stages)
-    if np.all(measured.frequencies * model.frequencies >= 0):
-        yield as_measured(model, measured)
+            yield Change(finding, formula._replace(**{field: rounded}), MOST)
+    if unit == "position":
+        yield from of_calls(formula, evidence)
 
 
-def other_start(
-    model: Hypothesis, measured: Measured, unit: str
-) -> Iterator[Hypothesis]:
-    """Yield the hypothesis that counting begins elsewhere, or is backwards."""
-    sign = np.sign(
-        np.median(np.sign(measured.frequencies * model.frequencies))
-    )
+def starts(
+    formula: Formula, measured: Measured, unit: str
+) -> Iterator[Change]:
+    """Yield that counting begins elsewhere, or runs backwards."""
+    opposite = np.median(measured.frequencies * formula.frequencies) < 0
+    sign = -1 if opposite else 1
     start = sign * measured.start
-    late = start - model.read(np.zeros(1))[0]
-    if not late or not np.isfinite(late):
+    late = start - formula.places(np.zeros(1)).item()
+    if not np.isfinite(late) or abs(late) < NEAR:
         return
+    count = plain(abs(late), 3)
+    many = "one position" if count == "1" else f"{count} positions"
+    hint = {1: " (counted from 1?)", 2: " (an offset for padding?)"}
     words = f"{unit.capitalize()} 0 is taken for position {plain(start, 3)}"
-    many = "one position"
-    if abs(late) != 1:
-        many = f"{plain(abs(late), 3)} positions"
-    if sign < 0:
+    if opposite:
         words += f", and {unit}s count backwards."
-    elif late < 0:
-        words += f": each {unit} is {many} early."
     else:
-        causes = {1: " (counted from 1?)", 2: " (an offset for padding?)"}
-        words += f": each {unit} is {many} late{causes.get(late, '')}."
-    finding = Finding("position 0", words, 0)
-    yield model.but(finding, read=lambda p: start + sign * p)
+        side = "late" if late > 0 else "early"
+        words += f": each {unit} is {many} {side}{hint.get(late, '')}."
+    read = formula._replace(places=lambda p: start + sign * p)
+    yield Change(Finding("position 0", words, 0), read)
 
 
-def other_forms(model: Hypothesis, first: np.ndarray) -> Iterator[Hypothesis]:
-    """Yield hypotheses of what else a pair does than to turn."""
-    fits, _ = model.compare(np.arange(len(first[:FEW])), first[:FEW])
-    odd = ~fits.all(axis=(0, 2))
-    if first.shape[2] == 1 or not odd.any():
-        return
-    for some in (odd | True, odd):  # in all pairs, or in some
-        for words, form in FORMS.items():
+def forms(formula: Formula, evidence: Evidence) -> Iterator[Change]:
+    """Yield what else may be made of the pairs that are wrong."""
+    wrong = evidence.wrong_calls(formula)
+    odd = ~np.all([formula.fits(call).all(axis=0) for call in wrong], axis=0)
+    pairs = numbered("Pair", np.flatnonzero(odd))
+    pairs = "All pairs" if odd.all() else pairs
+    for name, named in evidence.forms.items():
+        for words, form in named.items():
 
-            def formed(hands, form=form, some=some) -> np.ndarray:
-                made = [HANDS[name](hands[..., 0]) for name in form]
-                made = np.stack(made, axis=-1)
-                return np.where(some[:, None], made, hands)
+            def formed(a, b, c, s, form=form) -> tuple:
+                right = formula.form(a, b, c, s)
+                both = zip(form(a, b, c, s), right, strict=True)
+                return tuple(np.where(odd, new, old) for new, old in both)
 
-            pairs = np.flatnonzero(some)
-            said = f"{numbered('pair', pairs).capitalize()}: {words}."
-            finding = Finding("rotation", said, pair=int(pairs[0]))
-            for sign in (1, -1):
-                turned = model._replace(frequencies=sign * model.frequencies)
-                yield turned.but(finding, form=formed)
+            finding = Finding(name, f"{pairs}: {words}.")
+            yield Change(finding, formula._replace(form=formed))
 
 
-def other_lengths(
-    model: Hypothesis, measured: Measured
-) -> Iterator[Hypothesis]:
-    """Yield the hypothesis that lengths change by a factor."""
-    due = model.length
-    off = np.abs(measured.length - due) > model.slack
-    if not off.any():
-        return
-    factor, pair = float(np.median(measured.length[off])), None
-    said = f"Lengths change by {plain(factor, 5)}"
-    if abs(factor - 1) <= model.slack:
-        said = "Lengths do not change"
+def lengths(formula: Formula, measured: Measured) -> Change | None:
+    """Return that vectors are stretched, all pairs alike or some, if so."""
+    due = np.broadcast_to(formula.length, measured.length.shape)
+    off = np.abs(measured.length - due) > formula.tolerance
+    if not off.any() or not measured.even:
+        return None
+    seen, asked = float(np.median(measured.length[off])), float(due[0])
+    words = f"Lengths change by {plain(seen, 5)}"
+    if abs(seen - 1) <= formula.tolerance:
+        words = "Lengths do not change"
     if not off.all():
-        pairs = np.flatnonzero(off.any(axis=1))
-        said += f" in {numbered('pair', pairs)}"
-        pair = int(pairs[0])
-    if np.any(due != 1):
-        asked = float(np.median(due))
-        said += f", where the config asks for {plain(asked, 5)}"
+        words += f" in {numbered('pair', np.flatnonzero(off))}"
+    if asked != 1:
+        words += f", where {plain(asked, 5)} is asked for"
+        if abs(seen - asked**2) <= formula.tolerance:
+            words += ": its square"
     length = np.where(off, measured.length, due)
-    yield model.but(Finding("lengths", f"{said}.", pair=pair), length=length)
+    changed = formula._replace(length=length)
+    return Change(Finding("lengths", f"{words}."), changed)
 
 
-def other_readings(
-    model: Hypothesis, first: int, last: float, where: str
-) -> Iterator[Hypothesis]:
-    """Yield hypotheses that positions of a run are taken for others."""
-    for words, reading in TAKEN_FOR.items():
-        said = words.format(n=first, before=first - 1)
+def far(formula: Formula, evidence: Evidence) -> Iterator[Change]:
+    """Yield what may happen to positions from the first wrong one on."""
+    places = evidence.wrong_places(formula)
+    first, last = int(places.min()), int(places.max())
+    asked = max(int(call.places.max()) for call in evidence.calls)
+    unit = evidence.unit
+    where, verb = f"From {unit} {first} on", f", {unit}s are"
+    if last < asked:
+        where, verb = f"At {unit}s {first} to {last}", f", {unit}s are"
+        if last == first:
+            where, verb = f"At {unit} {first}", f", the {unit} is"
 
-        def read(p: np.ndarray, reading: Callable = reading) -> np.ndarray:
-            within = (p >= first) & (p <= last)
-            return model.read(np.where(within, reading(p, first), p))
+    def inside(p: np.ndarray) -> np.ndarray:
+        return (p >= first) & ((p <= last) | (last == asked))
 
-        finding = Finding("far positions", f"{where}, {said}.", first)
-        yield model.but(finding, read=read)
+    for words, read in FAR.items() if first else ():
+        said = f"{where}{verb} {words.format(before=first - 1)}."
 
+        def taken(p: np.ndarray, read: Callable = read) -> np.ndarray:
+            return np.where(inside(p), read(p, first), p)
 
-def spoiled(
-    model: Hypothesis, first: int, last: float, seen: np.ndarray, where: str
-) -> Iterator[Hypothesis]:
-    """Yield hypotheses that whole vectors of a run are multiplied."""
-    due = max(np.median(np.abs(model.hands([first]))), 1e-9)
-    factor = float(np.median(np.abs(seen)) / due)
-    factors = {"the result is NaN or infinity": np.nan}
-    factors["the result is zero"] = 0.0
-    if abs(factor - 1) > 10 * model.slack:  # if not, lengths may drift
-        by = f"lengths change by {plain(factor, 5)}"
-        factors |= {by: factor, f"it is negated, and {by}": -factor}
+        finding = Finding("far positions", said, first)
+        yield Change(finding, formula._replace(places=taken))
     name = "far positions" if first else "position 0"
-    for words, number in factors.items():
+    for words, number in SPOILED.items():
+
+        def factor(p: np.ndarray, number: float = number) -> np.ndarray:
+            return np.where(inside(p), number, 1.0)
+
         finding = Finding(name, f"{where}, {words}.", first)
-        yield model.but(finding, spoiled=(first, last, number))
+        yield Change(finding, formula._replace(factor=factor))
 
 
-def other_phase(
-    model: Hypothesis, measured: Measured, unit: str
-) -> Hypothesis:
-    """Return the hypothesis that pairs begin at other angles."""
-    most = np.abs(measured.phase).max(axis=1)
-    pair = int(most.argmax())
-    by = plain(most[pair], 4)
-    words = f"{unit.capitalize()} 0 turns pair {pair} by {by} radians."
-    finding = Finding("position 0", words, 0, pair)
-    return model.but(finding, phase=measured.phase)
-
-
-def as_measured(model: Hypothesis, measured: Measured) -> Hypothesis:
-    """Return the hypothesis that frequencies are as they were measured."""
-    due = np.where(model.frequencies, model.frequencies, 1)
-    off = np.where(
-        np.abs(due) < np.pi, np.abs(measured.frequencies / due - 1), 0
-    )
-    pair = int(off.max(axis=1).argmax())
-    one, other = np.abs(measured.frequencies[pair, [0, -1]])
-    name = "precision"
-    words = (
-        "Frequencies miss those of the base, by up to"
-        f" {plain(100 * off[pair].max(), 2)} % in pair {pair}."
-    )
-    if abs(one - other) > 1e-4 * one:
-        name = "layout"
-        words = (
-            f"Angles differ within a pair: the columns of pair {pair} turn by"
-            f" {plain(one, 4)} and {plain(other, 4)}."
+def of_calls(formula: Formula, evidence: Evidence) -> Iterator[Change]:
+    """Yield what positions may be taken for in the calls that are wrong."""
+    wrong = evidence.wrong_calls(formula)
+    alone = [call.positions.shape[1] == 1 for call in evidence.calls]
+    alone_wrong = [call.positions.shape[1] == 1 for call in wrong]
+    where = "In calls of one token: " if all(alone_wrong) else ""
+    where = "" if all(alone) else where
+    call = wrong[0]
+    off = ~formula.fits(call).all(axis=1)
+    row, token = (
+        min(int(at[~formula.fits(c).all(axis=1)].min()) for c, at in both)
+        for both in (
+            [(c, c.rows) for c in wrong],
+            [(c, c.tokens) for c in wrong],
         )
-    finding = Finding(name, words, pair=pair)
-    return model.but(finding, frequencies=measured.frequencies)
+    )
+    for name, readings in CALLS.items():
+        for words, reading in readings.items():
+
+            def read(call: Call, reading: Callable = reading) -> np.ndarray:
+                return reading(call, row, token)
+
+            taken = np.broadcast_to(read(call), call.positions.shape)
+            taken = taken[call.rows, call.tokens]
+            moved = np.flatnonzero(off & (taken != call.places))
+            if not len(moved):
+                continue
+            place, instead = call.places[moved[0]], taken[moved[0]]
+            said = words.format(row=row, token=token)
+            said = f"{where}{said}: in a call {call.name}, position {place} is"
+            finding = Finding(name, f"{said} turned as {instead}.", int(place))
+            changed = formula._replace(read=read)
+            yield Change(finding, changed, only_wrong_calls=True)
+
+
+def as_measured(formula: Formula, evidence: Evidence) -> Iterator[Change]:
+    """Yield that pairs turn as was seen at the first positions.
+
+    These are no causes, and are tried when nothing else explains.
+    """
+    unit, measured = evidence.unit, evidence.measured
+    if not measured.even:
+        return
+    phases = np.abs(measured.phase)
+    if phases.max() > NEAR:
+        pair = int(phases.argmax())
+        words = f"{unit.capitalize()} 0 turns pair {pair} by"
+        finding = Finding(
+            "position 0", f"{words} {plain(phases[pair], 4)}.", 0
+        )
+        yield Change(finding, formula._replace(phase=measured.phase))
+    seen, due = measured.frequencies, formula.frequencies
+    odd = np.abs(seen - due) > measured.spread + 1e-6 * np.abs(due)
+    if odd.any():
+        off = np.where(odd, np.abs(seen / np.where(due, due, 1) - 1), 0)
+        pair = int(off.argmax())
+        words = (
+            f"Other frequencies: {numbered('pair', np.flatnonzero(odd))}; pair"
+            f" {pair} turns by {plain(seen[pair], 4)} radians per {unit}"
+            f" instead of {plain(due[pair], 4)}."
+        )
+        changed = formula._replace(frequencies=seen, doubt=measured.spread)
+        yield Change(Finding("frequencies", words), changed)
+
+
+def describe(formula: Formula, evidence: Evidence) -> Finding:
+    """Say what is seen at the first token that nothing explains."""
+    unit = evidence.unit
+    wrong = [call for call in evidence.calls if formula.is_wrong(call)]
+    call = wrong[0]
+    token = int(np.argmin(formula.fits(call).all(axis=1)))
+    place, off = int(call.places[token]), formula.errors(call)[token]
+    made, given = call.made[token], call.given[token]
+    words = f"by {plain(off.max(), 2)} in pair {int(off.argmax())}"
+    if not np.isfinite(made).all():
+        words = "which gives NaN or infinity"
+    elif np.allclose(made, given, atol=NEAR):
+        words = "which is left as it is"
+    where = f"{unit.capitalize()} {place}"
+    if unit == "position":
+        row, column = call.rows[token], call.tokens[token]
+        where = f"Token {column} of row {row} (position {place}) in a call"
+        where += f" {call.name}"
+        taken_for = turned_as(formula, call, token)
+        if taken_for is not None:
+            words += f"; it is turned as position {taken_for}"
+    others = [other.name for other in wrong if other.name != call.name]
+    names = list(dict.fromkeys(others))
+    if len(names) > 3:
+        names[3:] = [f"and {len(names) - 3} other kinds"]
+    also = f" So are tokens of calls {', '.join(names)}." if names else ""
+    words = f"{where} is wrong, {words}. No known cause explains it.{also}"
+    return Finding("no known cause", words, place)
+
+
+def turned_as(formula: Formula, call: Call, token: int) -> int | None:
+    """Return the only position up to 2**17 that gives what a token became."""
+    hands = call.hands[token] / formula.length
+    places = np.arange(2**17)
+    for hand, frequency in zip(hands, formula.frequencies, strict=True):
+        off = np.abs(np.exp(1j * places * frequency) - hand)
+        places = places[off < NEAR]
+    return int(places[0]) if len(places) == 1 else None

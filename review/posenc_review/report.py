@@ -1,65 +1,62 @@
-"""What a review says: findings, and numbers in words."""
+"""What a review says, and how it asks: findings, words, arguments, answers.
 
+Everything here serves tables and rotary functions alike.
+"""
+
+import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
 
+LARGE = 1e30  # settings that are larger make no sense
+MOST_RUNS = 6  # of pairs or columns that a sentence lists
+
+
+class OutOfReachError(ValueError):
+    """The function may be right, but is of a kind that is not reviewed."""
+
 
 class Finding(NamedTuple):
-    """One thing that is wrong, and where it shows."""
+    """One thing that is wrong."""
 
     name: str
     words: str
-    position: int | None = None
-    pair: int | None = None
-    column: int | None = None
+    position: int | None = None  # the first that shows it
 
 
 @dataclass(frozen=True)
 class Review:
     """What a review found, and which convention it saw. Print it to read."""
 
-    details: tuple[Finding, ...]
+    details: tuple[Finding, ...] = ()
     convention: str = "unknown"
     looked_at: str = ""  # the last line
-    held_to: str = ""  # another convention, if that one is not followed
     notes: tuple[str, ...] = ()
     asked: str = ""  # of the function, by a config
-    fields: dict = field(default_factory=dict, repr=False)  # for programs
 
     @property
     def findings(self) -> dict[str, str]:
         """What is wrong, by name; sentences of one name are joined."""
         words: dict[str, str] = {}
-        for name, said, *_ in self.details:
-            words[name] = f"{words[name]} {said}" if name in words else said
+        for finding in self.details:
+            before = words.get(finding.name, "")
+            words[finding.name] = f"{before} {finding.words}".strip()
         return words
 
     def __str__(self) -> str:
         """Give each finding a line, then say what else was seen."""
         lines = [f"The config asks for {self.asked}."] if self.asked else []
         lines += [f"- {name}: {said}" for name, said in self.findings.items()]
-        held_to = f"; held to {self.held_to}" if self.held_to else ""
-        count = f"Findings: {len(self.findings)}."
-        lines.append(f"{count} Convention: {self.convention}{held_to}.")
+        count = len(self.findings)
+        lines.append(f"Findings: {count}. Convention: {self.convention}.")
         lines += [f"Note: {note}" for note in self.notes]
         return "\n".join([*lines, self.looked_at]).strip()
 
-    def as_dict(self) -> dict:
-        """Return what JSON can hold; of places, those that are known."""
-        details = [
-            {k: v for k, v in each._asdict().items() if v is not None}
-            for each in self.details
-        ]
-        return {
-            "findings": details,
-            "convention": self.convention,
-            **self.fields,
-            "notes": list(self.notes),
-            "exit_code": int(bool(self.details)),
-        }
+
+# Words.
 
 
 def plain(number: float, digits: int = 6) -> str:
@@ -68,35 +65,99 @@ def plain(number: float, digits: int = 6) -> str:
     return np.format_float_positional(rounded, trim="-")
 
 
-def roundest(number: float, spread: float) -> float:
-    """Return a number of at most four digits near another, or that other."""
-    for digits in range(4):
-        short = float(f"{number:.{digits}e}")
-        if abs(short - number) <= spread * abs(number):
-            return short
-    return float(number)
-
-
-def runs(numbers: Iterable[int], most: int = 6) -> str:
-    """Write whole numbers as runs: "0 to 5, 9"; only the first few runs."""
-    ordered = np.unique(np.array(list(numbers), int))
-    said = []
-    for run in np.split(ordered, np.flatnonzero(np.diff(ordered) > 1) + 1):
-        said.append(f"{run[0]} to {run[-1]}" if len(run) > 1 else f"{run[0]}")
-    if len(said) > most:
-        said[most:] = ["and more"]
-    return ", ".join(said)
-
-
 def numbered(what: str, numbers: Iterable[int]) -> str:
-    """Write "pair 7", or "pairs 3 to 5, 7"."""
-    some = list(numbers)
-    return f"{what}{'s' if len(some) > 1 else ''} {runs(some)}"
+    """Write "Pair 7", or "Pairs 3 to 5, 7"; only the first few runs."""
+    ordered = np.unique(np.array(list(numbers), int))
+    breaks = np.flatnonzero(np.diff(ordered) > 1) + 1
+    runs = []
+    for run in np.split(ordered, breaks):
+        runs.append(f"{run[0]} to {run[-1]}" if len(run) > 1 else f"{run[0]}")
+    if len(runs) > MOST_RUNS:
+        runs[MOST_RUNS:] = ["and more"]
+    plural = "s" if len(ordered) > 1 else ""
+    return f"{what}{plural} {', '.join(runs)}"
 
 
-def first_where(is_wrong: Callable[[int], bool], good: int, bad: int) -> int:
-    """Return the first wrong position, by halving the gap between two."""
-    while bad - good > 1:
-        middle = (good + bad) // 2
-        good, bad = (good, middle) if is_wrong(middle) else (middle, bad)
-    return bad
+def shown(value: object) -> str:
+    """Return how Python writes a value, cut where that is long."""
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:30]}..."
+
+
+# Arguments.
+
+
+def number(value: object) -> float:
+    """Return a number as a float; NaN for what is none, or too large."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.nan
+
+
+def check_function(name: str, value: object) -> None:
+    """Raise an error that names an argument which is no function."""
+    if not callable(value):
+        raise TypeError(f"{name}={shown(value)}: give a function")
+
+
+def check_integer(name: str, value: object, low: int, high: int) -> None:
+    """Raise an error that names a setting which is no integer in a range."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name}={shown(value)}: give an integer")
+    if not low <= value <= high:
+        raise ValueError(f"{name}={shown(value)}: give {low} to {high}")
+
+
+def check_number(name: str, value: object, above: float) -> None:
+    """Raise an error that names a setting which is no number above another."""
+    if not above < number(value) < LARGE:
+        words = f"give a number above {above:g} and below {LARGE:g}"
+        raise ValueError(f"{name}={shown(value)}: {words}")
+
+
+def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
+    """Raise an error that names a setting which is none of the choices."""
+    if value not in ("", *choices):
+        known = "; ".join(choices)
+        raise ValueError(f"{name}={shown(value)}: give one of {known}")
+
+
+# Answers.
+
+
+class Answer(NamedTuple):
+    """What a call gave: numbers, or a sentence on what went wrong."""
+
+    made: np.ndarray | None
+    trouble: str = ""
+
+
+def ask(function: Callable, *arguments: object) -> Answer:
+    """Call a function, whatever it raises, and read what it returns."""
+    try:
+        with np.errstate(all="ignore"):
+            return Answer(numbers(function(*arguments)))
+    except (Exception, SystemExit) as error:
+        said = " ".join(str(error).split())[:200]
+        trouble = f"{type(error).__name__}: {said}".removesuffix(": ")
+        return Answer(None, trouble)
+
+
+def numbers(made: object) -> np.ndarray:
+    """Return a list, an array, a PyTorch or TensorFlow tensor as float64.
+
+    Raises:
+        ValueError: If it holds complex numbers, text, or no numbers at all.
+    """
+    if hasattr(made, "detach"):  # PyTorch; its bfloat16 needs the `double`
+        made = made.detach().cpu().double()
+    array = np.asarray(made)
+    if np.iscomplexobj(array):
+        raise ValueError("the numbers are complex")
+    if made is None or array.dtype.kind in "USO":
+        kind = type(made).__name__
+        raise ValueError(f"it returns no numbers, but: {kind}")
+    return array.astype(np.float64)

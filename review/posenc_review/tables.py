@@ -1,38 +1,142 @@
-"""Review a sinusoidal table: how it is given, and every row of it."""
+"""Review a sinusoidal table: how it is given, and every row of it.
 
-from collections.abc import Callable
-from functools import partial
+The formula is that of Vaswani et al. 2017, "Attention is all you need",
+section 3.5, in one of the conventions in which tables are laid out.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
-from .conventions import (
-    ALIKE,
-    BASE,
-    CONVENTIONS,
-    Formula,
-    every_formula,
-    name_of,
-)
-from .report import Finding, Review, first_where
-from .rounding import STEP, format_of
-from .settings import (
+from .asked import BASE, slips
+from .changes import Change, Evidence, as_measured, changes, explain, lengths
+from .formula import ROUND, STEP, Call, Formula, dtype_of, geometric, telling
+from .measure import Measured, measure
+from .report import (
+    Answer,
+    Finding,
+    Review,
+    ask,
+    check_choice,
     check_function,
     check_integer,
     check_number,
-    describe_error,
-    numbers,
-    say_if_long,
+    plain,
 )
-from .table_causes import SHORT, every_row
 
 LONGEST = 70_000  # rows, unless told otherwise
-TOLERANCE = 1e-6
+SHORT = 64  # rows of the first look
+MOST_ENTRIES = 2**26  # of the largest table: 512 MB in float64
 FARTHEST = 2**53  # up to there, float64 holds every whole number
-ENTRIES = 2**26  # of the largest table: 512 MB in float64
+CHUNK = 4096  # rows that are compared in one go
+ALIKE = 1e-3  # how near entries must be to be taken for the formula's
+NAME = "every row"  # of all findings on rows
+SPACINGS = ("paper", "tensor2tensor")
+ORDERS = ("interleaved", "concatenated")
+# What else a pair of columns may hold, in place of its cosine and sine.
+FORMS = {
+    NAME: {
+        "sines and cosines are exchanged": lambda a, b, c, s: (s, c),
+        "the sines are negated": lambda a, b, c, s: (c, -s),
+        "the cosines are negated": lambda a, b, c, s: (-c, s),
+        "all entries are negated": lambda a, b, c, s: (-c, -s),
+        "the sines are missing": lambda a, b, c, s: (c, 0 * s),
+        "the cosines are missing": lambda a, b, c, s: (0 * c, s),
+    }
+}
+# What exponents may be taken for, by the order of columns: those of column
+# `k` of `d`, times the width. Both columns of pair i should have 2 i.
+EXPONENTS: dict[str, dict[str, Callable[[np.ndarray, int], np.ndarray]]] = {
+    "interleaved": {
+        "each column has an exponent of its own": lambda k, d: k,
+        "the exponents are twice the column's number, not the pair's": (
+            lambda k, d: 2 * k
+        ),
+        "the angles are laid out concatenated": lambda k, d: 2 * k % d,
+    },
+    "concatenated": {
+        "the angles are laid out interleaved": lambda k, d: k // 2 * 2,
+    },
+}
 
 
-class NoTableError(Exception):
-    """The encoder raised an error, or returned something else."""
+class Table(NamedTuple):
+    """What a table should be: the formula in one of its conventions."""
+
+    d_model: int
+    base: float = BASE
+    start: int = 0  # the position of row 0
+    spacing: str = "paper"
+    order: str = "interleaved"
+    cosine_first: bool = False
+
+    def __str__(self) -> str:
+        """Name the convention."""
+        first = ", cosine first" if self.cosine_first else ""
+        return f"{self.spacing}, {self.order}{first}"
+
+    @property
+    def steps(self) -> float:
+        """Return the pair that would have the frequency 1 / base."""
+        if self.spacing == "paper":
+            return self.d_model / 2
+        return max(self.d_model // 2 - 1, 1)
+
+    def columns(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return which columns are sines, and which cosines.
+
+        At an odd width the paper's formula has one wave more of the first
+        kind; tensor2tensor's table has a column of zeros at the end.
+        """
+        waves = self.d_model
+        if self.spacing == "tensor2tensor":
+            waves = max(1, self.d_model // 2 * 2)
+        columns = np.arange(waves)
+        if self.order == "interleaved":
+            first, second = columns[::2], columns[1::2]
+        else:
+            first, second = np.split(columns, [(waves + 1) // 2])
+        return (second, first) if self.cosine_first else (first, second)
+
+    def rows(self, first: int, last: int) -> np.ndarray:
+        """Return some of its rows: `[last - first, d_model]`."""
+        waves = geometric(self.base, (self.d_model + 1) // 2, self.steps)
+        angles = np.outer(self.start + np.arange(first, last), waves)
+        sines, cosines = self.columns()
+        table = np.zeros((last - first, self.d_model))
+        table[:, sines] = np.sin(angles[:, : len(sines)])
+        table[:, cosines] = np.cos(angles[:, : len(cosines)])
+        return table
+
+    def errors(self, table: np.ndarray) -> np.ndarray:
+        """Return the largest error of each row of a table."""
+        errors = []
+        for start in range(0, len(table), CHUNK):
+            seen = table[start : start + CHUNK]
+            right = self.rows(start, start + len(seen))
+            errors.append(np.abs(seen - right).max(axis=1))
+        return np.concatenate(errors)
+
+    def call(self, table: np.ndarray, picks: np.ndarray) -> Call:
+        """Take some rows for what (1, 0, 1, 0, ...) becomes."""
+        pairs = self.d_model // 2
+        sines, cosines = (columns[:pairs] for columns in self.columns())
+        made = np.stack([table[picks][:, cosines], table[picks][:, sines]], -1)
+        given = np.zeros(made.shape)
+        given[..., 0] = 1
+        positions = np.arange(len(table))[None]
+        return Call("", positions, 0 * picks, picks, given, made)
+
+
+def every_table(d_model: int, base: float, start: int) -> list[Table]:
+    """Return the table in each convention."""
+    kinds = product(SPACINGS, ORDERS, (False, True))
+    return [Table(d_model, base, start, *kind) for kind in kinds]
+
+
+CONVENTIONS = [str(table) for table in every_table(1, BASE, 0)]
 
 
 def review(
@@ -41,7 +145,7 @@ def review(
     *,
     max_len: int = LONGEST,
     convention: str = "",
-    tolerance: float = TOLERANCE,
+    tolerance: float = 1e-6,
     base: float = BASE,
     start: int = 0,
 ) -> Review:
@@ -58,152 +162,238 @@ def review(
 
     Returns:
         What is wrong, in `findings` (an empty dict if nothing is), and which
-        convention was seen. The formula is that of Vaswani et al. 2017,
-        "Attention is all you need", section 3.5.
+        convention was seen.
 
     Raises:
         TypeError, ValueError: If a setting makes no sense, by its name.
     """
     check_function("encoder", encoder)
-    check_integer("d_model", d_model, 1, ENTRIES // SHORT)
+    check_integer("d_model", d_model, 1, MOST_ENTRIES // SHORT)
     check_integer("max_len", max_len, SHORT, FARTHEST)
     check_integer("start", start, -FARTHEST, FARTHEST)
-    if convention not in ("", *CONVENTIONS):
-        known = "; ".join(CONVENTIONS)
-        raise ValueError(f"{convention=}: give one of {known}")
+    check_choice("convention", convention, CONVENTIONS)
     check_number("base", base, above=1)
-    check_number("tolerance", tolerance)
-    most = min(max_len, ENTRIES // d_model)
-    say_if_long(most, d_model, memory=20 * most * d_model)
+    check_number("tolerance", tolerance, above=0)
+    rows = min(max_len, MOST_ENTRIES // d_model)
 
-    ask = partial(table_from, encoder, d_model)
-    try:
-        small, short = ask(4), ask(SHORT)
-        table, details = longest(ask, most)
-    except NoTableError as trouble:
+    small, short, long = (
+        table_from(encoder, count, d_model) for count in (4, SHORT, rows)
+    )
+    if small.made is None or short.made is None:
+        trouble = small.trouble or short.trouble
         hint = "If it is a rotary function, --rotary is missing."
         return Review((Finding("table", f"{trouble} {hint}"),))
-    details += given_alike(ask, small, short, table)
-    short, table = (some.reshape(-1, d_model) for some in (short, table))
+    findings = []
+    if long.made is None:
+        findings.append(Finding("table", long.trouble))
+        long = short
+    first = short.made.reshape(-1, d_model)
+    table = long.made.reshape(-1, d_model)
+    again = table_from(encoder, SHORT, d_model)
+    findings += given_alike(small.made, first, table, again)
 
-    every = every_formula(d_model, float(base), start)
-    slack = max(ALIKE, tolerance, STEP.get(format_of(short), 0))
-    fit = [each for each in every if each.errors(short).max() <= slack]
-    formula = min(fit or every, key=lambda each: misfit(short, each))
+    every = every_table(d_model, float(base), start)
+    slack = max(ALIKE, tolerance, STEP.get(dtype_of(first), 0))
+    fitting = [kind for kind in every if kind.errors(first).max() <= slack]
+    held_to = min(fitting or every, key=lambda kind: misfit(first, kind))
     if convention:
-        formula = every[CONVENTIONS.index(convention)]
-    errors = formula.errors(table)
+        held_to = every[CONVENTIONS.index(convention)]
+    errors = held_to.errors(table)
     if errors.max() > tolerance:
-        details += every_row(table, short, formula, tolerance, errors)
+        findings += why(table, first, held_to, fitting, tolerance)
+        findings.append(where(table, held_to, errors, tolerance))
 
     right = int(np.append(errors > tolerance, True).argmax())
-    rows = f"Rows: {len(table)}"
+    looked_at = f"Rows: {len(table)}"
     if len(table) < max_len:
-        rows += f" of the {max_len} asked for"
-    held_to = name_of([formula])
-    return Review(
-        tuple(details),
-        name_of(fit),
-        f"{rows}, the first {right} right to {tolerance:g}.",
-        "" if formula in fit else held_to,
-        fields={
-            "held_to": held_to,
-            "rows": len(table),
-            "rows_right": right,
-        },
-    )
+        looked_at += f" of the {max_len} asked for"
+    looked_at += f", the first {right} right to {tolerance:g}."
+    name = name_of(fitting)
+    if held_to not in fitting:
+        name += f"; held to {held_to}"
+    return Review(tuple(findings), name, looked_at)
 
 
-def table_from(encoder: Callable, d_model: int, seq_len: int) -> np.ndarray:
-    """Return a table as an encoder gives it, or raise a NoTableError."""
-    try:
-        table = numbers(encoder(seq_len, d_model))
-    except (Exception, SystemExit) as error:  # whatever the encoder raises
-        trouble = describe_error(error)
-        raise NoTableError(f"Asked for {seq_len} rows: {trouble}.") from None
-    sizes = [size for size in table.shape[:-1] if size != 1]
-    trouble = ""
-    if sizes != [seq_len] or table.shape[-1] != d_model:
-        trouble = f"the shape is {table.shape}"
-    elif not np.isfinite(table).all():
-        row = np.isfinite(table).all(axis=-1).ravel().argmin()
-        trouble = f"there is NaN or infinity in row {row}"
+def table_from(encoder: Callable, rows: int, d_model: int) -> Answer:
+    """Return a table as an encoder gives it, or why there is none."""
+    made, trouble = ask(encoder, rows, d_model)
+    if made is not None:
+        sizes = [size for size in made.shape[:-1] if size != 1]
+        if sizes != [rows] or made.shape[-1] != d_model:
+            trouble = f"the shape is {made.shape}"
+        elif not np.isfinite(made).all():
+            row = np.isfinite(made).all(axis=-1).ravel().argmin()
+            trouble = f"there is NaN or infinity in row {row}"
     if trouble:
-        raise NoTableError(f"Asked for {seq_len} rows: {trouble}.")
-    return table
-
-
-def longest(
-    ask: Callable[[int], np.ndarray], most: int
-) -> tuple[np.ndarray, list[Finding]]:
-    """Return a table of `most` rows, or the longest that there is."""
-
-    def fails(rows: int) -> bool:
-        try:
-            ask(rows)
-        except NoTableError:
-            return True
-        return False
-
-    try:
-        return ask(most), []
-    except NoTableError as trouble:
-        rows = first_where(fails, SHORT, most) - 1
-        words = f"{trouble} Up to {rows} rows it gives a table."
-    return ask(rows), [Finding("table", words, rows)]
+        return Answer(None, f"Asked for {rows} rows: {trouble}.")
+    return Answer(made)
 
 
 def given_alike(
-    ask: Callable[[int], np.ndarray],
-    small: np.ndarray,
-    short: np.ndarray,
-    table: np.ndarray,
-) -> list[Finding]:
+    small: np.ndarray, first: np.ndarray, table: np.ndarray, again: Answer
+) -> Iterator[Finding]:
     """Look whether a table fits a batch, and is the same in each call."""
-    findings = []
     right = small.shape[-2:]
     if small.shape not in (right, (1, *right)) or right[0] != 4:
         words = (
             "Added to a batch, each sentence should get the same encoding;"
             f" the shape {small.shape} should be {(4, small.shape[-1])}."
         )
-        findings.append(Finding("batch axis", words))
-    rows = [some.reshape(-1, small.shape[-1]) for some in (short, table)]
-    longer = np.abs(rows[1][:SHORT] - rows[0]).max(axis=1) > ALIKE
-    if longer.any() and len(rows[1]) > SHORT:
-        row = int(longer.argmax())
+        yield Finding("batch axis", words)
+    differ = np.abs(table[:SHORT] - first).max(axis=1) > ALIKE
+    if differ.any():
+        row = int(differ.argmax())
         words = (
             "Rows should not depend on how many are asked for; of a table of"
-            f" {len(rows[1])} rows, row {row} is not that of one of {SHORT}."
+            f" {len(table)} rows, row {row} is not that of one of {SHORT}."
         )
-        findings.append(Finding("first rows", words, row))
-    try:
-        changed = (ask(SHORT) != short).any(axis=-1).ravel()
-    except NoTableError as trouble:
-        words = f"A table that it has given before fails. {trouble}"
-        return [*findings, Finding("state", words)]
-    if changed.any():
-        row = int(changed.argmax())
-        words = f"Asked again for {SHORT} rows, it gives another row {row}."
-        findings.append(Finding("state", words, row))
-    return findings
+        yield Finding("first rows", words, row)
+    if again.made is None:
+        yield Finding("state", f"A second time, it fails. {again.trouble}")
+    elif not np.array_equal(again.made.reshape(first.shape), first):
+        words = f"Asked again for {SHORT} rows, it gives another table."
+        yield Finding("state", words)
 
 
-def misfit(rows: np.ndarray, formula: Formula) -> tuple[bool, bool, bool]:
+def misfit(rows: np.ndarray, kind: Table) -> tuple[bool, bool, bool]:
     """Tell whether pairs turn unevenly, by other waves, or most are wrong.
 
-    Pairs of another start, size or direction keep their waves. Where
+    Columns of another start, size or direction keep their waves. Where
     several conventions fit equally, the first is as good as any.
     """
-    hands = formula.hands(rows)
-    waves = 2 * np.cos(formula.frequencies()[: hands.shape[1]])
+    call = kind.call(rows, np.arange(len(rows)))
+    pairs = call.made.shape[1]
+    if not pairs:
+        return False, False, False
+    waves = 2 * np.cos(geometric(kind.base, pairs, kind.steps))
+    hands = call.made[..., 0] + 1j * call.made[..., 1]
     before, middle, after = hands[:-2], hands[1:-1], hands[2:]
-    with np.errstate(all="ignore"):  # numbers may be of any size
-        uneven = np.abs(before * after - middle**2) > ALIKE
+    uneven = np.abs(before * after - middle**2) > ALIKE
     other = np.abs(before + after - waves * middle) > ALIKE
-    wrong = np.abs(rows - formula.rows(np.arange(len(rows)))) > ALIKE
+    wrong = np.abs(rows - kind.rows(0, len(rows))) > ALIKE
+    # More than half: not a pair or two. A tenth: more than one odd pair.
+    return uneven.mean() > 0.5, other.mean() > 0.1, wrong.mean() > 0.25
 
-    def share(some: np.ndarray) -> float:
-        return some.sum() / max(some.size, 1)  # of one column, no pair
 
-    return share(uneven) > 0.5, share(other) > 0.1, share(wrong) > 0.25
+def name_of(fitting: list[Table]) -> str:
+    """Name conventions: one, or two; if more fit, the width tells none."""
+    if not fitting:
+        return "unknown"
+    names = [str(kind) for kind in fitting]
+    if len(fitting) > 2:
+        first = all(kind.cosine_first for kind in fitting)
+        names = ["any, cosine first" if first else "any"]
+    base = fitting[0].base
+    other = "" if base == BASE else f", base {plain(base)}"
+    return " or ".join(name + other for name in names)
+
+
+def where(
+    table: np.ndarray, held_to: Table, errors: np.ndarray, tolerance: float
+) -> Finding:
+    """Say which row is the first that is wrong, and which the worst."""
+    row, worst = int(np.argmax(errors > tolerance)), int(errors.argmax())
+    columns = []
+    for place in (row, worst):
+        off = np.abs(table[place] - held_to.rows(place, place + 1)[0])
+        columns.append(int(off.argmax()))
+    words = (
+        f"Row {row} is the first that is wrong, in column {columns[0]}; the"
+        f" worst is off by {plain(errors.max(), 2)}: row {worst}, column"
+        f" {columns[1]}."
+    )
+    return Finding(NAME, words, row)
+
+
+def why(
+    table: np.ndarray,
+    first: np.ndarray,
+    held_to: Table,
+    fitting: list[Table],
+    tolerance: float,
+) -> list[Finding]:
+    """Return the change that explains a table, or say that none does."""
+    if fitting and held_to not in fitting:
+        words = f"The table is {name_of(fitting)}, not {held_to}."
+        return [Finding(NAME, words)]
+    dtype = dtype_of(first)
+    if dtype in STEP:
+        rounded = ROUND[dtype](held_to.rows(0, len(table)))
+        if np.abs(table - rounded).max() <= STEP[dtype]:
+            return [Finding(NAME, f"Entries are rounded to {dtype}.")]
+    if held_to.errors(first).max() > ALIKE:  # else wrong rows come later
+        for words, rows in of_columns(first, held_to):
+            if np.abs(first - rows).max() <= ALIKE:
+                return [Finding(NAME, words)]
+    every = every_table(held_to.d_model, held_to.base, held_to.start)
+    for kind in [held_to, *every]:  # the order may be another one's
+        if kind.spacing == held_to.spacing:
+            findings = waves(table, kind, tolerance)
+            if findings:
+                return findings
+    return [Finding(NAME, "No known cause explains it.")]
+
+
+def of_columns(
+    first: np.ndarray, held_to: Table
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield what may have become of columns, and such rows."""
+    width, right = held_to.d_model, held_to.rows(0, SHORT)
+    places = held_to.start + np.arange(SHORT)
+    for order, of_order in EXPONENTS.items():
+        _, cosines = held_to._replace(order=order).columns()
+        for words, exponents in of_order.items():
+            powers = -exponents(np.arange(width), width) / width
+            angles = np.outer(places, held_to.base**powers)
+            rows = np.sin(angles)
+            rows[:, cosines] = np.cos(angles[:, cosines])
+            yield f"The table is {order}, and {words}.", rows
+    wrong = np.flatnonzero(np.abs(first - right).max(axis=0) > ALIKE)
+    if len(wrong) == 2:
+        words = f"Columns {wrong[0]} and {wrong[1]} are exchanged."
+        right[:, wrong] = right[:, wrong[::-1]]
+        yield words, right
+
+
+def waves(table: np.ndarray, kind: Table, tolerance: float) -> list[Finding]:
+    """Explain a table by how its pairs turn, as a rotary function's do."""
+    pairs = kind.d_model // 2
+    if not pairs:
+        return []
+    doubled = 2 ** np.arange(int(np.log2(len(table) - 1)) + 1)
+    near = kind.call(table, np.arange(SHORT))
+    seen = measure(near, kind.call(table, doubled), step=0)
+    formula = Formula(
+        geometric(kind.base, pairs, kind.steps),
+        tolerance,
+        places=lambda row: row + kind.start,
+        forgiven=0.0,
+    )
+    stretched = lengths(formula, seen)
+    formula = stretched.formula if stretched else formula
+    findings = [stretched.finding] if stretched else []
+    call = kind.call(table, np.arange(len(table)))
+    call = kind.call(table, telling(~formula.fits(call).all(axis=1)))
+    evidence = Evidence([call], seen, "row", FORMS)
+    if evidence.wrong_calls(formula):
+        others = list(likely(formula, kind, seen))
+        tried = [*changes(formula, evidence, others)]
+        tried += as_measured(formula._replace(forgiven=1.0), evidence)
+        change = explain(formula, evidence, tried)
+        if change is None:
+            return []
+        findings.append(change.finding)
+    return [finding._replace(name=NAME) for finding in findings]
+
+
+def likely(formula: Formula, kind: Table, seen: Measured) -> Iterator[Change]:
+    """Yield other bases and spacings."""
+    usual, pairs = formula._replace(forgiven=1.0), kind.d_model // 2
+    for spacing in SPACINGS:
+        other = kind._replace(spacing=spacing)
+        finding = Finding(NAME, f"The spacing is that of {spacing}.")
+        rates = geometric(kind.base, pairs, other.steps)
+        yield Change(finding, usual._replace(frequencies=rates))
+    if kind.spacing == SPACINGS[0]:
+        for finding, rates in slips(kind.base, pairs, seen):
+            yield Change(finding, usual._replace(frequencies=rates))

@@ -1,0 +1,90 @@
+"""The command, and the package by itself."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from posenc_review import __main__ as command
+
+REVIEW = Path(__file__).parents[1]
+MODULE = """
+import numpy as np
+from rope import rope as rotate
+from test_tables import table, counted_from_1 as late
+
+NUMBER = 7
+
+
+def clipped(x, positions):
+    return rotate(x, np.minimum(positions, 99))
+"""
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Run the command as if typed; return its exit code and what it says."""
+    (tmp_path / "mine.py").write_text(MODULE)
+    (tmp_path / "config.json").write_text('{"head_dim": 32}')
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
+
+    def run(words: str) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "argv", ["posenc-review", *words.split()])
+        try:
+            status = command.main()
+        except SystemExit as end:
+            status = end.code
+        said = capsys.readouterr()
+        return status, said.out + said.err
+
+    return run
+
+
+TURN = "mine:rotate --rotary --max-len 200"
+TYPED = [  # what is typed, the exit code, what is said
+    ("mine:table --max-len 64", 0, "Convention: paper, interleaved."),
+    ("mine:late --width 32 --max-len 99", 1, "one position late"),
+    ("mine:late --width 32 --max-len 99 --start 1", 0, "Findings: 0"),
+    (TURN, 0, "Convention: half, base 10000."),
+    (f"{TURN} --base 500", 1, "- base: The base is 10000"),
+    (f"{TURN} --config config.json", 0, "The config asks for base 10000"),
+    ("mine:clipped --rotary --max-len 200", 1, "From position 100 on"),
+    ("mine:rotate", 1, "--rotary is missing"),
+    ("mine:nobody", 2, "has no attribute 'nobody'"),
+    ("yours:table", 2, "No module named 'yours'"),
+    ("mine", 2, "mine: give package.module:function"),
+    ("mine:NUMBER", 2, "mine:NUMBER is no function"),
+    ("mine:table --layout half", 2, "--layout is for --rotary"),
+    (f"{TURN} --start 3", 2, "--start is for a table"),
+    (f"{TURN} --config none.json", 2, "none.json"),
+]
+
+
+@pytest.mark.parametrize(("words", "status", "said"), TYPED)
+def test_what_is_printed(run, words, status, said):
+    exit_code, printed = run(words)
+    assert exit_code == status
+    assert said in printed
+    assert "Traceback" not in printed
+
+
+def test_the_folder_alone_is_enough_and_a_pipe_may_end(tmp_path):
+    """Copied elsewhere, with nothing beside it but NumPy."""
+    shutil.copytree(REVIEW / "posenc_review", tmp_path / "posenc_review")
+    words = "def rotate(x, positions):\n    return x\n"
+    (tmp_path / "mine.py").write_text(words)
+    review = f"{sys.executable} -m posenc_review mine:rotate --rotary"
+    done = subprocess.run(
+        f"{review} | head -0; {review}",
+        shell=True,
+        cwd=tmp_path,
+        env={"PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert "- rotation: Nothing turns" in done.stdout
+    assert done.stderr == ""

@@ -1,0 +1,182 @@
+"""Functions that are right in their own ways: none of them is accused."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+from posenc_review import review_rotary
+from rope import (
+    LLAMA_CONFIG,
+    PAIR,
+    WIDTH,
+    YARN_CONFIG,
+    YARN_LENGTH,
+    config,
+    llama3,
+    rope,
+    speeds,
+    turn_by,
+    yarn,
+)
+
+RIGHT = []
+
+
+def right(convention, **asked):
+    """Note a function with its convention, and what it is held to."""
+
+    def note(function):
+        RIGHT.append(
+            pytest.param(function, convention, asked, id=function.__name__)
+        )
+        return function
+
+    return note
+
+
+@right("half, base 10000")
+def halves(x, positions):
+    return rope(x, positions)
+
+
+@right("interleaved, base 500000", base=5e5, layout="interleaved")
+def neighbors(x, positions):
+    return rope(x, positions, speeds(base=5e5), "interleaved")
+
+
+@right("interleaved or half", width=2)
+def a_single_pair(x, positions):
+    return rope(x, positions)
+
+
+@right("half, clockwise, base 10000")
+def clockwise(x, positions):
+    return rope(x, -positions)
+
+
+@right("half, base 41829.3")
+def unusual_base(x, positions):
+    return rope(x, positions, speeds(base=41_829.3))
+
+
+@right("half, base 10000, linear by 4")
+def slower(x, positions):
+    return rope(x, positions / 4)
+
+
+@right("half of the part, 8 of 32 columns, base 10000")
+def first_columns(x, positions):
+    return rope(x, positions, speeds(8))
+
+
+@right("half of the part, 8 of 32 columns, from column 24, base 10000")
+def last_columns(x, positions):
+    turned = rope(x[..., 24:], positions, speeds(8))
+    return np.concatenate([x[..., :24], turned], axis=-1)
+
+
+@right("half, base 500000, llama3 by 8", config=LLAMA_CONFIG)
+def scaled_as_llama_3(x, positions):
+    return rope(x, positions, llama3())
+
+
+@right("half, base 10000, yarn by 4, lengths by 1.1386", config=YARN_CONFIG)
+def scaled_as_yarn(x, positions):
+    return YARN_LENGTH * rope(x, positions, yarn())
+
+
+PROPORTIONAL = config(
+    rope_parameters={
+        "rope_type": "proportional",
+        "partial_rotary_factor": 0.5,
+    }
+)
+
+
+@right(
+    "half of the head, 16 of 32 columns, base 10000, proportional by 1",
+    config=PROPORTIONAL,
+    width=WIDTH,
+)
+def columns_of_both_halves(x, positions):
+    return rope(x, positions, speeds()[:8], "half of the head")
+
+
+@right(
+    "interleaved, written as half, base 10000",
+    layout="interleaved, written as half",
+)
+def written_in_another_order(x, positions):
+    return rope(np.concatenate([x[..., ::2], x[..., 1::2]], -1), positions)
+
+
+@right("half, as asked for", frequencies=np.linspace(1, 0.01, 16), length=1.5)
+def any_frequencies(x, positions):
+    return 1.5 * rope(x, positions, np.linspace(1, 0.01, 16))
+
+
+@right("half, base 10000", max_len=60_000)
+def in_float32(x, positions):
+    angles = positions[..., None].astype("f4") * speeds().astype("f4")
+    return turn_by(x.astype("f4"), angles)
+
+
+@right("half, base 10000", max_len=60_000)
+def by_recurrence(x, positions):
+    """Each angle out of the one before, in float32, as in llama.cpp."""
+    angles = np.empty((*positions.shape, 16), "f4")
+    angles[..., 0] = positions
+    for pair in PAIR[1:]:
+        angles[..., pair] = angles[..., pair - 1] * np.float32(
+            1e4 ** (-1 / 16)
+        )
+    return turn_by(x.astype("f4"), angles)
+
+
+@right("half, base 10000")
+def in_bfloat16(x, positions):
+    return rope(x, positions).astype(ml_dtypes.bfloat16)
+
+
+@right("half, base 500000, llama3 by 8", config=LLAMA_CONFIG)
+def in_float16(x, positions):
+    return rope(x, positions, llama3()).astype(np.float16)
+
+
+@right("half, base 10000")
+def in_place(x, positions):
+    x[:] = rope(x, positions)
+    return x
+
+
+@right("half, base 10000")
+def as_a_list(x, positions):
+    return rope(x, positions).tolist()
+
+
+@pytest.mark.parametrize(("rotate", "convention", "asked"), RIGHT)
+def test_right_functions_are_not_accused(rotate, convention, asked):
+    width = asked.pop("width", WIDTH if "config" not in asked else None)
+    found = review_rotary(rotate, width, **{"max_len": 3000} | asked)
+    assert found.findings == {}
+    assert found.convention.startswith(convention)
+
+
+def test_what_is_short_or_in_place_is_noted():
+    for rotate, words in (
+        (in_bfloat16, "results are in bfloat16: errors below 0.012"),
+        (in_place, "x is changed in place"),
+    ):
+        (note,) = review_rotary(rotate, WIDTH, max_len=200).notes
+        assert note.startswith(words)
+    asked = {"max_len": 200, "dtype": "float32"}
+    found = review_rotary(in_bfloat16, WIDTH, **asked).findings
+    assert list(found) == ["precision"]
+    assert review_rotary(halves, WIDTH, **asked).findings == {}
+
+
+def test_the_last_line_says_what_was_looked_at():
+    seen = str(review_rotary(halves, WIDTH, max_len=3000))
+    assert seen.splitlines()[-1] == (
+        "Looked at: positions 0 to 2999, calls of 1 to 3000 tokens, batches of"
+        " up to 33 rows, alone and again."
+    )

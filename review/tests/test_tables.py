@@ -1,0 +1,209 @@
+"""Tables of sinusoids, right and wrong.
+
+The right ones are written here entry by entry with `math` alone.
+"""
+
+import math
+
+import ml_dtypes
+import numpy as np
+import pytest
+from posenc_review import CONVENTIONS, review
+
+WIDTH = 32
+COLUMN = np.arange(WIDTH)
+
+
+def entry(position, column, d_model, convention):
+    """One entry of a table in a convention, from its definition."""
+    pairs = d_model // 2
+    if "tensor2tensor" in convention and column == 2 * pairs:
+        return 0.0  # at odd widths, a column of zeros at the end
+    half = pairs if "tensor2tensor" in convention else (d_model + 1) // 2
+    pair, second = divmod(column, 2)
+    if "concatenated" in convention:
+        pair, second = column % half, column // half
+    steps = d_model / 2 if "paper" in convention else max(pairs - 1, 1)
+    angle = position / 10_000 ** (pair / steps)
+    is_sine = second == ("cosine first" in convention)
+    return math.sin(angle) if is_sine else math.cos(angle)
+
+
+def spelled_out(convention):
+    return lambda rows, width: np.array(
+        [
+            [entry(p, k, width, convention) for k in range(width)]
+            for p in range(rows)
+        ]
+    )
+
+
+def table(rows, width, read=None, exponents=None):
+    """The paper's table, with other positions or exponents for columns."""
+    column = np.arange(width)
+    places = np.arange(rows) if read is None else read(np.arange(rows))
+    exponents = column - column % 2 if exponents is None else exponents
+    angles = np.outer(places, 10_000.0 ** (-np.array(exponents) / width))
+    return np.where(column % 2 == 0, np.sin(angles), np.cos(angles))
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.parametrize("d_model", [4, 7, 8])
+def test_each_convention_is_told_and_is_no_bug(convention, d_model):
+    encoder = spelled_out(convention)
+    seen = review(encoder, d_model, max_len=128)
+    assert (seen.findings, seen.convention) == ({}, convention)
+    for other in [x for x in CONVENTIONS if x != convention][::3]:
+        found = review(encoder, d_model, max_len=100, convention=other)
+        assert found.findings
+
+
+@pytest.mark.parametrize("d_model", [1, 2, 3, 16])
+def test_right_at_every_width(d_model):
+    seen = review(table, d_model, max_len=9000)
+    assert seen.findings == {}
+    assert seen.looked_at == "Rows: 9000, the first 9000 right to 1e-06."
+
+
+WRONG = []
+
+
+def wrong(words, name="every row"):
+    """Note an encoder with what has to be said."""
+
+    def note(encoder):
+        row = (encoder, name, words)
+        WRONG.append(pytest.param(*row, id=encoder.__name__))
+        return encoder
+
+    return note
+
+
+@wrong("base is 500000, where 10000")
+def another_base(rows, width):
+    return table(rows, width, exponents=1.4247425 * (COLUMN // 2 * 2))
+
+
+@wrong("a doubled exponent")
+def doubled_exponents(rows, width):
+    return table(rows, width, exponents=2 * (COLUMN // 2 * 2))
+
+
+@wrong("each column has an exponent of its own")
+def exponents_of_columns(rows, width):
+    return table(rows, width, exponents=COLUMN)
+
+
+@wrong("a minus is missing")
+def ever_faster(rows, width):
+    return table(rows, width, exponents=-(COLUMN // 2 * 2))
+
+
+@wrong("each row is one position late")
+def counted_from_1(rows, width):
+    return table(rows, width, read=lambda n: n + 1)
+
+
+@wrong("Positions are rounded to bfloat16: row 257")
+def rounded_positions(rows, width):
+    return table(rows, width, lambda n: n.astype(ml_dtypes.bfloat16))
+
+
+@wrong("From row 520 on, rows are taken for position 519: clipped")
+def clipped(rows, width):
+    return table(rows, width, lambda n: np.minimum(n, 519))
+
+
+@wrong("At row 0, the result is zero")
+def without_row_0(rows, width):
+    return table(rows, width) * (np.arange(rows) > 0)[:, None]
+
+
+@wrong("Lengths change by 0.125")
+def scaled(rows, width):
+    return table(rows, width) / 8
+
+
+@wrong("Columns 2 and 3 are exchanged")
+def exchanged(rows, width):
+    return table(rows, width)[:, np.r_[:2, 3, 2, 4:WIDTH]]
+
+
+@wrong("Angles are in float32")
+def in_float32(rows, width):
+    angles = np.arange(rows, dtype="f4")[:, None] * np.float32(
+        10_000.0 ** (-(COLUMN - COLUMN % 2) / width)
+    )
+    return np.where(COLUMN % 2 == 0, np.sin(angles), np.cos(angles))
+
+
+@wrong("Entries are rounded to float16")
+def in_float16(rows, width):
+    return table(rows, width).astype(np.float16)
+
+
+@wrong("No known cause explains it")
+def random(rows, width):
+    return np.random.default_rng(0).normal(size=(rows, width))
+
+
+@wrong("the shape (4, 1, 32) should be (4, 32)", name="batch axis")
+def numbers_sentences(rows, width):
+    return table(rows, width)[:, None]
+
+
+@wrong("a table of 600 rows, row 7", name="first rows")
+def depends_on_rows(rows, width):
+    made = table(rows, width)
+    made[7:8] += rows > 512
+    return made
+
+
+@wrong("Asked for 600 rows: the shape is (100, 32)", name="table")
+def ends_early(rows, width):
+    return table(100, width)[:rows]
+
+
+@wrong("it returns no numbers, but: NoneType", name="table")
+def returns_nothing(rows, width):
+    return None
+
+
+@pytest.mark.parametrize(("encoder", "name", "words"), WRONG)
+@pytest.mark.filterwarnings("error")
+def test_what_is_wrong_is_said(encoder, name, words):
+    found = review(encoder, WIDTH, max_len=600).findings
+    assert next(iter(found)) == name
+    assert words in found[name]
+
+
+def test_a_table_is_held_to_what_is_asked():
+    asked = {"max_len": 200, "convention": "paper, interleaved"}
+    seen = review(spelled_out("paper, concatenated"), 8, **asked)
+    assert "The table is paper, concatenated" in seen.findings["every row"]
+    assert seen.convention.endswith("held to paper, interleaved")
+    assert not review(counted_from_1, WIDTH, max_len=200, start=1).findings
+    loose = {"max_len": 600, "tolerance": 1e-3}
+    assert not review(in_float16, WIDTH, **loose).findings
+
+
+def test_a_table_is_asked_for_again():
+    calls = []
+
+    def drifts(rows, width):
+        calls.append(rows)
+        return table(rows, width) + 1e-9 * len(calls)
+
+    assert list(review(drifts, 8, max_len=200).findings) == ["state"]
+
+
+def test_arguments_that_make_no_sense_are_named():
+    for given, told in (
+        ({"d_model": 0}, "d_model=0: give 1 to 1048576"),
+        ({"max_len": 63}, "max_len=63: give 64 to"),
+        ({"base": "2"}, "base='2': give a number above 1"),
+        ({"convention": "mine"}, "convention='mine': give one of paper, int"),
+    ):
+        with pytest.raises((TypeError, ValueError)) as caught:
+            review(table, **given)
+        assert str(caught.value).startswith(told)
