@@ -1,0 +1,135 @@
+"""Notebook 16: its claims on more seeds and widths, and its exercises."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import assert_replies, cells_of, run_cells
+from posenc_review import review, review_rotary
+
+from posenc_helpers import rotate
+
+NAME = Path(__file__).stem.removeprefix("test_")
+
+
+@pytest.fixture(scope="module")
+def names() -> dict:
+    """All that the notebook defines."""
+    namespace: dict = {}
+    for cell in cells_of(NAME):
+        if cell.cell_type == "code":
+            exec(cell.source, namespace)
+    return namespace
+
+
+def of_vectors(names, seed, width):
+    """The four checks, with other vectors."""
+    vectors = np.random.default_rng(seed).normal(size=(2, 2, 6, width))
+    given = names | {"QUERIES": vectors[0], "KEYS": vectors[1]}
+    run_cells(NAME, "checks", **given)
+    cells = {cell.id: cell.source for cell in cells_of(NAME)}
+    start = cells["trial"].index("def near")
+    exec(cells["trial"][start:], given)
+    for cell in ("checks", "reveal-checks", "score-errors"):
+        exec(cells[cell], given)
+    return given
+
+
+@pytest.mark.parametrize("width", [8, 16, 64, 128])
+@pytest.mark.parametrize("seed", range(5))
+def test_which_functions_pass_all_four_checks(names, width, seed):
+    given = of_vectors(names, seed, width)
+    functions = [rotate, *names["SUSPECTS"], *names["ROUNDED"]]
+    functions.append(names["forgets_the_end"])
+    passed = {f.__name__ for f in functions if not given["failed"](f)}
+    assert passed == {
+        "rotate",
+        "clockwise",
+        "other_base",
+        "rounded_frequencies",
+        "forgets_the_end",
+    }
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rounded_frequencies_are_equally_wrong_everywhere(names, seed):
+    error = of_vectors(names, seed, 16)["score_error"]
+    places, frequencies, angles = names["ROUNDED"]
+    for far in (1000, 60_000):
+        near = error(frequencies, 3, 0)
+        assert error(frequencies, far + 3, far) == pytest.approx(
+            near, abs=1e-6
+        )
+        assert error(frequencies, far, 0) > 10 * near > 1e-3
+    assert error(places, 203, 200) < 1e-10 < 0.5 < error(places, 303, 300)
+    assert error(angles, 3, 0) < 0.5 < error(angles, 303, 300)
+
+
+@pytest.mark.parametrize("block", [16, 64, 128, 256])
+@pytest.mark.parametrize("width", [8, 64])
+def test_the_review_names_the_block(block, width):
+    def forgets(x, positions):
+        made, whole = rotate(x, positions), x.shape[1] // block * block
+        if whole:
+            made[:, whole:] = x[:, whole:]
+        return made
+
+    found = review_rotary(forgets, width, max_len=1500).findings
+    assert f"no block of {block} are not turned" in found["tokens"]
+
+
+@pytest.mark.parametrize("letter", "abcdefghkmnp")
+def test_the_review_finds_each_suspect_of_notebook_12(letter):
+    cells = (
+        "setup interleave suspects-a-b suspects-c-d bfloat suspects-e-h"
+        " suspects-k-p line-up"
+    )
+    given = run_cells("12_spot_the_bug", *cells.split())
+    suspect = given["SUSPECTS"][letter]
+    found = review(suspect, 8, convention="paper, interleaved").findings
+    others = {"h": ["batch axis"], "n": ["first rows", "every row"]}
+    assert list(found) == others.get(letter, ["every row"])
+    assert ("No known cause" in str(found)) == (letter == "b")
+
+
+REPLIES = [
+    (2, rotate, "The review finds"),
+    (2, lambda x, p: rotate(x, p + 1), "One of the four checks"),
+    (2, lambda x, p: x if len(x) > 16 else rotate(x, p), "Correct."),
+    (3, lambda x, p: rotate(x, p), "Correct."),
+]
+
+
+def at(place):
+    """Exercise 1: compare with the right function at some position."""
+
+    def ask(function):
+        x = np.random.default_rng(0).normal(size=(1, 1, 16))
+        places = np.array([[place]])
+        return np.allclose(function(x, places), rotate(x, places), atol=0.05)
+
+    return ask
+
+
+@pytest.mark.parametrize(("number", "answer", "reply"), REPLIES)
+def test_exercises_reply_to_what_people_write(names, number, answer, reply):
+    assert_replies(names[f"check_{number}"], [answer], reply)
+
+
+def test_exercise_1_wants_a_position_that_tells(names):
+    for place, reply in (
+        (60_001, "Correct."),
+        (3, "Your position is too small"),
+        (2047, "Is your position above 2048?"),
+        (65_536, "Bfloat16 holds"),
+    ):
+        assert_replies(names["check_1"], [at(place)], reply)
+
+
+def test_exercise_3_wants_the_shape_of_x(names):
+    turn = names["turn_heads"]
+    for answer, reply in (
+        (lambda x, p: turn(x[:, None], p), "The axis for heads is still"),
+        (lambda x, p: turn(x[:, None], p)[:, 0], "Correct."),
+    ):
+        assert_replies(names["check_3"], [answer], reply)
