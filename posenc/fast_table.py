@@ -1,17 +1,16 @@
 """A large table of the encoding from few sines, as notebook 10 builds it.
 
-A position is the sum of its digits' values, and the clock hand of a sum is the
-product of the hands. So sines are computed for few positions, and all other
-rows are rotated from those.
+A position is the sum of its digits' values, and the clock hand of a sum comes
+from the hands of its parts by multiplication. So sines are computed for few
+positions only, and all other rows are rotated from those.
 """
 
 import numpy as np
 
 from posenc_helpers import angular_frequencies, check_table
 
-RADIX = 32  # positions are counted in digits of this radix
+RADIX = 32  # a digit of a position is one of 0 to 31
 HUNDRED = RADIX**2
-STRIP = 4096  # columns filled at a time (even): all would want much memory
 
 
 def fast_position_encoding(
@@ -25,8 +24,9 @@ def fast_position_encoding(
     """The table of `posenc_helpers.position_encoding`, made faster.
 
     The row of a position is the same to the last bit in every table, wherever
-    it begins and however long it is. The plain table does not promise that.
-    Beside the result, at most 64 MiB and half its size are used.
+    the table begins and however long it is; the plain table does not promise
+    that. For fewer than about a hundred rows, the plain table is faster.
+    Beside the result, memory for at most 200 rows of float64 is needed.
 
     Args:
         seq_len: Number of rows, one per position. May be 0.
@@ -45,65 +45,39 @@ def fast_position_encoding(
             `max_wavelength` or `dtype` is unfit.
     """
     check_table(seq_len, d_model, start_index, dtype)
+    start, stop = int(start_index), int(start_index) + int(seq_len)
     frequencies = angular_frequencies(d_model, max_wavelength)
-    table = np.empty((seq_len, d_model), dtype)
+    table = np.empty((stop - start, d_model), dtype)
     with np.errstate(under="ignore"):  # what is too small to store is 0
-        for left in range(0, d_model, STRIP):
-            pairs = frequencies[left // 2 : (left + STRIP) // 2]
-            _fill(table[:, left : left + STRIP], int(start_index), pairs)
+        # i * exp(-ix) = sin(x) + i cos(x): as two floats, sine and cosine.
+        ones = 1j * turns_at(np.arange(RADIX), frequencies)
+        # A table that ends early needs few tens.
+        tens = turns_at(np.arange(0, min(stop, HUNDRED), RADIX), frequencies)
+        for hundred in range(start - start % HUNDRED, stop, HUNDRED):
+            turns = tens * turns_at(hundred, frequencies)
+            for ten, turn in enumerate(turns):
+                first = hundred + ten * RADIX
+                low, high = max(first, start), min(first + RADIX, stop)
+                if low < high:  # some rows of this block are wanted
+                    # The block is computed whole all the same, so that a
+                    # row does not depend on where the table begins or ends.
+                    block = (ones * turn).view(float)[:, :d_model]
+                    wanted = block[low - first : high - first]
+                    table[low - start : high - start] = wanted
     return table
 
 
-def _fill(table: np.ndarray, start: int, frequencies: np.ndarray) -> None:
-    """Fill a strip of a table, whose first row is that of `start`.
-
-    Positions are counted in ones, tens and hundreds of radix 32. All ones,
-    multiplied by the hands of a ten and a hundred, are a block of 32 rows. A
-    block is always computed whole, so that a row never depends on where the
-    table begins or ends.
-    """
-    stop = start + len(table)
-    # j * exp(-jx) = sin(x) + j cos(x): as two floats, a sine and a cosine.
-    ones = 1j * clock_hands(np.arange(RADIX), frequencies)
-    last = min(stop, HUNDRED)  # few if the table ends early
-    tens = clock_hands(np.arange(0, last, RADIX), frequencies)
-    for hundred in range(start - start % HUNDRED, stop, HUNDRED):
-        turns = tens * clock_hands(hundred, frequencies)
-        if start <= hundred <= stop - HUNDRED and table.shape[1] % 2 == 0:
-            _fill_hundred(table[hundred - start :][:HUNDRED], turns, ones)
-            continue
-        for ten, turn in enumerate(turns):
-            first = hundred + ten * RADIX
-            low, high = max(first, start), min(first + RADIX, stop)
-            if low < high:  # some of the block's rows are wanted
-                block = (turn * ones).view(float)[:, : table.shape[1]]
-                wanted = block[low - first : high - first]
-                table[low - start : high - start] = wanted
-
-
-def _fill_hundred(
-    rows: np.ndarray, turns: np.ndarray, ones: np.ndarray
-) -> None:
-    """Fill 32 whole blocks at once, without a copy.
-
-    The pairs of floats in a row are viewed as complex numbers, so that the
-    products are written straight into the table.
-    """
-    pairs = rows.view(np.result_type(rows, np.complex64))
-    blocks = pairs.reshape(RADIX, RADIX, -1)
-    np.multiply(turns[:, np.newaxis], ones, out=blocks)
-
-
-def clock_hands(
+def turns_at(
     positions: np.ndarray | int, frequencies: np.ndarray
 ) -> np.ndarray:
-    """Clock hands as complex numbers: exp(-j * position * frequency).
+    """The turns exp(-ix) from position 0 to each position.
+
+    A clock hand that is multiplied by such a number moves on by as many
+    positions.
 
     Returns:
         complex128 array of shape `[position, pair]`, or `[pair]` for a single
         position.
     """
     angles = np.multiply.outer(positions, frequencies)
-    hands = np.empty(angles.shape, np.complex128)
-    hands.real, hands.imag = np.cos(angles), -np.sin(angles)
-    return hands
+    return np.cos(angles) - 1j * np.sin(angles)

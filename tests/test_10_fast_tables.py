@@ -1,9 +1,10 @@
 """Notebook 10: its builders, its stopwatch and its exercises."""
 
+import time
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
-import mpmath
 import numpy as np
 import pytest
 from conftest import assert_replies, run_cells
@@ -11,28 +12,79 @@ from conftest import assert_replies, run_cells
 from posenc_helpers import angular_frequencies, position_encoding
 
 NAME = Path(__file__).stem.removeprefix("test_")
-BUILD = ["plain", "stopwatch", "builders", "clock-hands", "by-digits"]
+TABLES = ["turns-at", "by-digits"]
 
 
-def test_every_builder_builds_the_encoding():
-    names = run_cells(NAME, "setup") | {"seq_len": 4_096, "d_model": 32}
-    small = run_cells(NAME, *BUILD, **names)
+def sized(d_model, seq_len=32_768):
+    """What the setup defines, for tables of another size."""
+    return run_cells(NAME, "setup") | {
+        "seq_len": seq_len,
+        "d_model": d_model,
+        "frequencies": angular_frequencies(d_model),
+        "plain": lambda: position_encoding(seq_len, d_model, dtype=np.float32),
+    }
+
+
+def test_digits_build_the_encoding_in_every_radix():
+    small = run_cells(NAME, *TABLES, **sized(32, seq_len=4_096))
     expected = position_encoding(4_096, 32)
-    tables = [small["by_digits"](base) for base in (2, 8, 32, 64)]
-    for table in (small["plain"](), *tables):
+    for radix in (2, 8, 32, 64):
+        table = small["by_digits"](radix)
         assert table.dtype == np.float32
         np.testing.assert_allclose(table, expected, rtol=0, atol=4e-8)
 
 
-@pytest.mark.parametrize("d_model", [64, 256])
-def test_the_step_explains_the_drift_at_other_widths(d_model):
-    """Pair by pair, and not in the largest error alone."""
-    names = run_cells(NAME, "setup", "plain", "clock-hands")
-    step = names["clock_hands"](32, angular_frequencies(d_model))
-    turn = np.prod(np.tile(step, (10_000, 1)), axis=0)
-    with mpmath.workdps(40):
-        off = [float(abs(mpmath.mpc(hand)) - 1) for hand in step]
-    assert np.corrcoef(np.abs(turn) - 1, off)[0, 1] > 0.99
+@pytest.mark.parametrize("d_model", [64, 256, 1_024])
+def test_a_chain_is_as_accurate_as_digits_and_starts_nowhere_else(d_model):
+    names = run_cells(NAME, "turns-at", "accuracy", "chains", **sized(d_model))
+    for block in (77, 1_000, 4_321):
+        exact = names["exact_turns"](32 * block)
+        by_chain, by_digits = (
+            np.abs(names[way](block) - exact) for way in ("chain", "product")
+        )
+        assert by_chain.max() < 2 * by_digits.max()
+        assert 2 < np.median(by_chain) / np.median(by_digits) < 12
+        late = names["chain"](block, first=block // 2)
+        assert np.mean(late != names["chain"](block)) > 0.9
+
+
+def by_doubling(names):
+    """The table from fifteen rows of sines, in blocks of 32 as well."""
+    turns_at = names["turns_at"]
+
+    def doubled(step):
+        turns = turns_at([0])
+        while len(turns) < 32:
+            more = turns * turns_at(step * len(turns))
+            turns = np.concatenate([turns, more])
+        return turns
+
+    ones, tens, hundreds = 1j * doubled(1), doubled(32), doubled(32**2)
+    table = np.empty((names["seq_len"], names["d_model"]), np.float32)
+    blocks = table.reshape(len(hundreds), len(tens), len(ones), -1)
+    for block, hundred in zip(blocks, hundreds, strict=True):
+        for rows, turn in zip(block, tens * hundred, strict=True):
+            rows[:] = (ones * turn).view(float)
+    return table
+
+
+@pytest.mark.slow
+def test_doubling_and_other_radices_are_as_fast():
+    """In seconds of the processor, which other programs change little."""
+    names = run_cells(NAME, *TABLES, **sized(512))
+    by_digits = names["by_digits"]
+    ways = {radix: partial(by_digits, radix) for radix in (32, 64, 128)}
+    ways["doubling"] = partial(by_doubling, names)
+    np.testing.assert_allclose(
+        ways["doubling"](), by_digits(), rtol=0, atol=1e-7
+    )
+    times = dict.fromkeys(ways, np.inf)
+    for way, build in [*ways.items()] * 5:
+        start = time.process_time()
+        build()
+        times[way] = min(times[way], time.process_time() - start)
+    print({way: round(each / times[32], 2) for way, each in times.items()})
+    assert all(0.7 < each / times[32] < 1.4 for each in times.values())
 
 
 def test_the_stopwatch_takes_the_shortest_time():
@@ -50,26 +102,36 @@ def moved(rows, offset, sign=-1):
     return (rows.view(complex) * np.exp(sign * 1j * angles)).view(float)
 
 
-def from_hands(position, hands, order=reversed):
+def from_turns(position, turns, order=reversed, factor=1j):
     digits = enumerate(order(str(position)))
-    points = [hands(int(digit), place) for place, digit in digits]
-    return (1j * np.prod(points, axis=0)).view(float)
+    points = [turns(int(digit), place) for place, digit in digits]
+    return (factor * np.prod(points, axis=0)).view(float)
+
+
+def i_in_the_loop(position, turns):
+    return from_turns(position, lambda *digit: 1j * turns(*digit), factor=1)
 
 
 REPLIES = [
     (1, (20, 60), "Correct."),
+    (1, [round(8_000 ** (1 / 3)), 60.0], "Correct."),
     (1, (20, 40), "Hint: The hundreds"),
+    (1, (20, 57), "Hint: Count position 0"),
     (2, moved, "Correct."),
     (2, lambda rows, k: moved(rows, k, 1), "Hint: Those are earlier"),
+    (2, lambda rows, k: moved(rows, abs(k)), "Hint: One offset is negative"),
     (2, lambda rows, k: moved(rows, k).view(complex), "Hint: That is"),
-    (3, from_hands, "Correct."),
-    (3, lambda p, hands: from_hands(p, hands, iter), "Hint: Which"),
-    (3, lambda p, h: from_hands(p, h).view(complex), "Hint: That is"),
+    (3, from_turns, "Correct."),
+    (3, lambda p, turns: from_turns(p, turns, iter), "Hint: Which"),
+    (3, lambda p, t: from_turns(p, t).view(complex), "Hint: That is"),
+    (3, lambda p, t: from_turns(p, t, factor=1), "Hint: Is the factor i"),
+    (3, lambda p, t: from_turns(p, t, factor=-1j), "Hint: Which sign"),
+    (3, i_in_the_loop, "Hint: The factor i comes once"),
 ]
 
 
 @pytest.mark.parametrize(("number", "answer", "reply"), REPLIES)
 def test_exercises_reply_to_what_people_write(number, answer, reply):
-    cells = ["setup", "plain", "clock-hands", "digit-hands", f"check-{number}"]
+    cells = ["setup", "turns-at", "digit-turns", f"check-{number}"]
     names = run_cells(NAME, *cells)
     assert_replies(names[f"check_{number}"], [answer], reply)
