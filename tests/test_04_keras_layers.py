@@ -1,11 +1,15 @@
 """Notebook 04: its drafts, its exercises, and the layer they end in."""
 
+import os
+import subprocess
+
 import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from conftest import assert_replies
+from conftest import ROOT, assert_replies, cells_of
 from keras import ops
+from test_layers import python_with
 
 from posenc.layers import (
     PositionEmbeddingFixedWeights,
@@ -57,7 +61,17 @@ def as_they_are(layer):
 
 REPLIES = [
     (1, [refuses], "Correct."),
-    (1, [lambda length, longest: None], "Hint: Raise the error"),
+    (1, [lambda length, longest: None], "Hint: Name all three"),
+    (
+        1,
+        [lambda *sizes: refuses(*sizes) is None],
+        "Hint: No error and no value",
+    ),
+    (
+        1,
+        [lambda n, m: refuses(n and n + (n == m), m)],
+        "Hint: No error and no value",
+    ),
     (1, [lambda length, _: refuses(length, 5)], "Hint: Raise ValueError if"),
     (2, [lambda ids: ids != 0, lambda i: ops.cast(i, "bool")], "Correct."),
     (2, [lambda ids: ids == 0], "Hint: Turned round"),
@@ -68,6 +82,7 @@ REPLIES = [
     (3, [sizes_of], "Correct."),
     (3, [as_they_are], "Hint: Some are NumPy's"),
     (3, [lambda layer: {"sequence_length": 7}], "Hint: Read each from"),
+    (3, [lambda layer: {"words": layer.vocab_size}], "Hint: Name keys"),
     (3, [lambda layer: [*sizes_of(layer).values()]], "Hint: A dictionary"),
 ]
 
@@ -100,3 +115,70 @@ def test_the_model_learns_sooner_with_the_factor(names, seed):
     print(f"\nseed {seed}: {with_factor.round(2)} {without.round(2)}")
     assert min(with_factor[-1], without[-1]) > 0.95
     assert np.sum(without <= 0.9) > np.sum(with_factor <= 0.9)
+
+
+# The box about PyTorch, and what it says of each line.
+IN_PYTORCH = """
+import torch
+from torch import nn
+from posenc_helpers import position_encoding
+torch.manual_seed(0)
+ids = torch.tensor([[3, 4, 2, 0, 0]])
+{box}
+def raises(error, function, *arguments):
+    try:
+        function(*arguments)
+    except error as raised:
+        return str(raised)
+    raise AssertionError(f"no {{error}}")
+
+# Factor: initialized longer than positions, far longer with it.
+model = WordsAndPositions(1_000, 64, max_len=20)
+word, place = model.words.weight[1:].norm(dim=1), model.table.norm(dim=1)
+assert 1.2 < word.mean() / place.mean() < 1.6
+# Mask: vector 0 is zero, and True leaves out what Keras's False leaves out.
+assert model.words.weight[0].abs().max() == 0
+alone = attention(*[x[:, :3]] * 3)[0]
+assert torch.allclose(mixed[:, :3], alone, atol=1e-6)
+assert torch.allclose(mean, alone[0].mean(dim=0), atol=1e-6)
+assert not torch.allclose(attention(x, x, x)[0][:, :3], alone, atol=1e-3)
+heads, mask = x[:, None], ~padding[:, None, None]
+dot = nn.functional.scaled_dot_product_attention
+wanted = dot(heads, heads[..., :3, :], heads[..., :3, :])
+assert torch.allclose(dot(heads, heads, heads, mask), wanted, atol=1e-6)
+# Frozen: a buffer through a thaw, and a table from_pretrained not.
+model.requires_grad_(False).requires_grad_(True)
+assert not model.table.requires_grad
+assert [name for name, _ in model.named_parameters()] == ["words.weight"]
+table = nn.Embedding.from_pretrained(model.table)
+assert not table.weight.requires_grad
+assert table.requires_grad_(True).weight.requires_grad
+# Too long.
+said = raises(ValueError, model, torch.ones(1, 21, dtype=int))
+assert "21" in said and "max_len=20" in said
+raises(IndexError, table, torch.arange(21))
+raises(RuntimeError, torch.compile(table), torch.arange(21))
+raises(RuntimeError, lambda: torch.zeros(1, 21, 64) + model.table[:21])
+# Saving.
+assert list(model.state_dict()) == ["words.weight"]
+WordsAndPositions(1_000, 64, max_len=50).load_state_dict(model.state_dict())
+stored = [nn.Module(), nn.Module()]
+for each, rows in zip(stored, (20, 50)):
+    each.register_buffer("table", torch.zeros(rows, 64))
+raises(RuntimeError, stored[1].load_state_dict, stored[0].state_dict())
+"""
+
+
+@pytest.mark.slow
+def test_the_box_about_pytorch_runs_and_says_what_happens(tmp_path):
+    python = python_with("torch", tmp_path / "torch")
+    cells = {cell.id: cell.source for cell in cells_of("04_keras_layers")}
+    box = cells["pytorch"].split("```python\n")[1].split("```")[0]
+    run = subprocess.run(
+        [python, "-c", IN_PYTORCH.format(box=box)],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert run.returncode == 0, run.stderr
