@@ -1213,9 +1213,10 @@
   figures.inside = {
     needs: "posencInside", // the weights, which come in a script of their own
     ask: `Below each letter stands what the model has foretold for it, in a frame
-      if it is wrong. Switch heads and pairs off, one at a time. Which head of
-      the first layer does the model need most, and where does this head look?
-      Which of the two layers can do without RoPE?`,
+      if it is wrong. Columns show where the shown head looks from the marked
+      letter. Switch heads and pairs off, one at a time. Which head of the first
+      layer does the model need most, and where does it look? Which of the two
+      layers can do without RoPE?`,
     note: `Head 2 of the first layer looks one letter back: without it, about half
       of the letters are wrong, and without any other head, hardly one. Of all
       pairs, it needs the two fastest, 0 and 1, of the first layer. The second
