@@ -263,4 +263,4 @@ def test_findings_hold_for_other_seeds(names, seed):
     assert reached[1][largest].mean() < 0.75
     for length in (40, 80, 160):
         stop = names["stop_only"](0, 19)
-        assert accuracy(readers, backs, length, stop=stop)[largest].min() > 0.8
+        assert accuracy(readers, backs, length, stop=stop)[largest].min() > 0.7
