@@ -66,8 +66,13 @@ def row_by_row(turn: Callable) -> Callable:
     return tensors(lambda x, at: stack([*map(turn, x, at)]))
 
 
-def transformers(model: str, prefix: str, scaling: dict) -> Callable:
-    """Take cosines, sines and rotation from the code of a model."""
+def transformers(
+    model: str, prefix: str, scaling: dict, dtype: str = "float32"
+) -> Callable:
+    """Take cosines, sines and rotation from the code of a model.
+
+    The module is cast to a format, as all of a model is by `model.to`.
+    """
     code = use(f"transformers.models.{model}.modeling_{model}")
     config = use(
         f"transformers.models.{model}.configuration_{model}:{prefix}Config"
@@ -79,6 +84,7 @@ def transformers(model: str, prefix: str, scaling: dict) -> Callable:
         rope_parameters=scaling,
     )
     waves = getattr(code, f"{prefix}RotaryEmbedding")(config)
+    waves = waves.to(use(f"torch:{dtype}"))
 
     def turn(x, at):
         x = x[:, None]  # an axis for heads
@@ -188,6 +194,8 @@ def rotary_functions() -> Iterator[tuple[str, str, Callable, dict]]:
         adapter = partial(transformers, model, prefix, scaling)
         yield "transformers", name, adapter, scaling
     yield "transformers", "GPT-J", gpt_j, {}
+    adapter = partial(transformers, "llama", "Llama", DEFAULT, "bfloat16")
+    yield "transformers", "Llama, .to(bfloat16)", adapter, DEFAULT
 
     for module, name in (
         ("modules", "RotaryPositionalEmbeddings"),

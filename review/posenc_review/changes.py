@@ -159,118 +159,87 @@ for power in POWERS_OF_2[:6].tolist():
     }
 
 
-def counted(call: Call) -> np.ndarray:
-    """Count tokens from 0 in each row."""
-    return np.arange(call.positions.shape[1])
+class View(NamedTuple):
+    """A call that is wrong, as the table of what it may mistake sees it."""
+
+    p: np.ndarray  # its positions, [rows, tokens]
+    r: np.ndarray  # 0, 1, 2 and so on for its rows, [rows, 1]
+    t: np.ndarray  # and for its tokens, [tokens]
+    earlier: np.ndarray  # positions of an earlier call of this shape
+    row: int  # the first that is wrong in any call,
+    token: int  # and the first token
+
+    @property
+    def size(self) -> int:
+        """Return how many tokens a row has."""
+        return len(self.t)
 
 
-def without_ends(n: int) -> Callable[..., np.ndarray]:
-    """Leave tokens at the end, which fill no block of `n`, unturned."""
-
-    def read(call: Call, row: int, token: int) -> np.ndarray:
-        whole_blocks = call.positions.shape[1] // n * n
-        return np.where(counted(call) < whole_blocks, call.positions, 0)
-
-    return read
-
-
-def without_repeated(call: Call, row: int, token: int) -> np.ndarray:
+def without_repeated(v: View) -> np.ndarray:
     """Leave a position that its row already has unturned."""
-    read = np.zeros_like(call.positions)
-    for place, positions in enumerate(call.positions):
+    read = np.zeros_like(v.p)
+    for row, positions in enumerate(v.p):
         _, first = np.unique(positions, return_index=True)
-        read[place, first] = positions[first]
+        read[row, first] = positions[first]
     return read
 
 
-def rows_of(call: Call) -> np.ndarray:
-    """Count rows from 0."""
-    return np.arange(len(call.positions))[:, None]
-
-
-# What the positions of a call are taken for, in the calls that are wrong. The
-# first row and the first token that are wrong in any of them help.
-CALLS: dict[str, dict[str, Callable[[Call, int, int], np.ndarray]]] = {
+# What the positions of a call are taken for, in the calls that are wrong.
+CALLS: dict[str, dict[str, Callable[[View], np.ndarray]]] = {
     "positions": {
-        "Positions are ignored, and tokens are counted from 0": (
-            lambda call, row, token: counted(call)
-        ),
+        "Positions are ignored, and tokens are counted from 0": lambda v: v.t,
         "Positions are counted from the first of their row": (
-            lambda call, row, token: call.positions - call.positions[:, :1]
+            lambda v: v.p - v.p[:, :1]
         ),
         "Only the first position of a row is read, and counted on from": (
-            lambda call, row, token: call.positions[:, :1] + counted(call)
+            lambda v: v.p[:, :1] + v.t
         ),
-        "All rows get the positions of the first": (
-            lambda call, row, token: call.positions[:1]
-        ),
-        "All rows get the positions of the last": (
-            lambda call, row, token: call.positions[-1:]
-        ),
+        "All rows get the positions of the first": lambda v: v.p[:1],
+        "All rows get the positions of the last": lambda v: v.p[-1:],
         "Only the very first position of the batch is read, and counted on"
-        " from in each row": (
-            lambda call, row, token: call.positions[0, 0] + counted(call)
-        ),
+        " from in each row": lambda v: v.p[0, 0] + v.t,
         "Only the very first position of the batch is read, and counted on"
-        " from row to row": (
-            lambda call, row, token: (
-                call.positions[0, 0]
-                + counted(call)
-                + rows_of(call) * call.positions.shape[1]
-            )
-        ),
-        "Positions are taken for the next: one late": (
-            lambda call, row, token: call.positions + 1
-        ),
+        " from row to row": lambda v: v.p[0, 0] + v.t + v.r * v.size,
+        "Positions are taken for the next: one late": lambda v: v.p + 1,
         "Positions are taken for the one before: one early": (
-            lambda call, row, token: np.maximum(call.positions - 1, 0)
+            lambda v: np.maximum(v.p - 1, 0)
         ),
         "Positions are clipped to the length of the call": (
-            lambda call, row, token: np.minimum(
-                call.positions, call.positions.shape[1] - 1
-            )
+            lambda v: np.minimum(v.p, v.size - 1)
         ),
-        "Positions are sorted within their row": (
-            lambda call, row, token: np.sort(call.positions, axis=1)
+        "Positions are sorted within their row": lambda v: np.sort(
+            v.p, axis=1
         ),
         "Of equal positions in a row only the first is turned": (
             without_repeated
         ),
-        "Nothing is turned": lambda call, row, token: 0 * call.positions,
+        "Nothing is turned": lambda v: 0 * v.p,
     },
     "state": {
         "Positions of an earlier call of this shape are used again": (
-            lambda call, row, token: call.earlier
+            lambda v: v.earlier
         ),
     },
     "tokens": {
         f"Tokens at the end that fill no block of {n} are not turned": (
-            without_ends(n)
+            lambda v, n=n: np.where(v.t < v.size // n * n, v.p, 0)
         )
         for n in POWERS_OF_2[::-1].tolist()
     }
     | {
         "From token {token} of a call on, tokens are not turned": (
-            lambda call, row, token: np.where(
-                counted(call) < token, call.positions, 0
-            )
+            lambda v: np.where(v.t < v.token, v.p, 0)
         ),
         "From token {token} of a call on, positions are {token} less": (
-            lambda call, row, token: (
-                call.positions - token * (counted(call) >= token)
-            )
+            lambda v: v.p - v.token * (v.t >= v.token)
         ),
     },
     "batch": {
         "From row {row} on, rows are not turned": (
-            lambda call, row, token: np.where(
-                rows_of(call) < row, call.positions, 0
-            )
+            lambda v: np.where(v.r < v.row, v.p, 0)
         ),
         "From row {row} on, rows get the positions of the first {row}": (
-            lambda call, row, token: call.positions[
-                np.arange(len(call.positions)) % max(row, 1)
-            ]
+            lambda v: v.p[v.r[:, 0] % max(v.row, 1)]
         ),
     },
 }
@@ -478,34 +447,34 @@ def far(formula: Formula, evidence: Evidence) -> Iterator[Change]:
 def of_calls(formula: Formula, evidence: Evidence) -> Iterator[Change]:
     """Yield what positions may be taken for in the calls that are wrong."""
     wrong = evidence.wrong_calls(formula)
-    alone = [call.positions.shape[1] == 1 for call in evidence.calls]
-    alone_wrong = [call.positions.shape[1] == 1 for call in wrong]
-    where = "In calls of one token: " if all(alone_wrong) else ""
-    where = "" if all(alone) else where
-    call = wrong[0]
-    off = ~formula.fits(call).all(axis=1)
-    row, token = (
-        min(int(at[~formula.fits(c).all(axis=1)].min()) for c, at in both)
-        for both in (
-            [(c, c.rows) for c in wrong],
-            [(c, c.tokens) for c in wrong],
-        )
-    )
+    off = [~formula.fits(call).all(axis=1) for call in wrong]
+    both = list(zip(wrong, off, strict=True))
+    row = min(int(call.rows[bad].min()) for call, bad in both)
+    token = min(int(call.tokens[bad].min()) for call, bad in both)
+    alone = all(call.positions.shape[1] == 1 for call in wrong)
+    where = "In calls of one token: " if alone else ""
+    call, bad = both[0]
+
+    def view(call: Call) -> View:
+        rows, tokens = map(np.arange, call.positions.shape)
+        p = call.positions
+        return View(p, rows[:, None], tokens, call.earlier, row, token)
+
     for name, readings in CALLS.items():
         for words, reading in readings.items():
 
             def read(call: Call, reading: Callable = reading) -> np.ndarray:
-                return reading(call, row, token)
+                return reading(view(call))
 
             taken = np.broadcast_to(read(call), call.positions.shape)
             taken = taken[call.rows, call.tokens]
-            moved = np.flatnonzero(off & (taken != call.places))
+            moved = np.flatnonzero(bad & (taken != call.places))
             if not len(moved):
                 continue
             place, instead = call.places[moved[0]], taken[moved[0]]
-            said = words.format(row=row, token=token)
-            said = f"{where}{said}: in a call {call.name}, position {place} is"
-            finding = Finding(name, f"{said} turned as {instead}.", int(place))
+            said = where + words.format(row=row, token=token)
+            said += f": in a call {call.name}, position {place} is turned as"
+            finding = Finding(name, f"{said} {instead}.", int(place))
             changed = formula._replace(read=read)
             yield Change(finding, changed, only_wrong_calls=True)
 

@@ -140,9 +140,34 @@ def review_rotary(
             is not reviewed.
     """
     check_function("rotate", rotate)
-    asked = what_is_asked(
-        width, base, layout, config, layers, frequencies, length, max_len
-    )
+    ways = {"base": base, "config": config, "frequencies": frequencies}
+    given = [name for name, value in ways.items() if value is not None]
+    if len(given) > 1:
+        raise ValueError(f"{' and '.join(given)}: give only one of them")
+    if layers and config is None:
+        raise ValueError(f"{layers=}: these are layers of a config")
+    read = rates = None
+    if config is not None:
+        read = read_config(config, layers, width)
+        width, rates = read.width, read.frequencies
+        length = length or read.length
+        max_len = max_len or max(read.max_len or MAX_LEN, FIRST.size)
+    if frequencies is not None:
+        rates = np.trim_zeros(np.asarray(frequencies, float), "b")
+        if rates.ndim != 1 or not rates.size or not np.isfinite(rates).all():
+            raise ValueError("frequencies: give a number for each pair")
+        width = width or 2 * len(rates)
+    width = WIDTH if width is None else width
+    max_len = MAX_LEN if max_len is None else max_len
+    length = 1.0 if length is None else length
+    asked = Asked(width, base, layout, read, rates, length, bool(given))
+    check_choice("layout", layout, LAYOUTS)
+    check_integer("width", width, 2, WIDEST)
+    check_integer("max_len", max_len, FIRST.size, MUCH)
+    check_number("base", 2 if base is None else base, above=1)
+    check_number("length", length, above=0)
+    if width % 2:
+        raise ValueError(f"width={width}: give an even number")
     check_number("tolerance", tolerance, above=0)
     check_choice("dtype", dtype, DTYPES)
     notes, words = [], ""
@@ -155,7 +180,7 @@ def review_rotary(
     if near is None:
         return Review(tuple(findings), notes=tuple(notes), asked=words)
     findings += other_pairs(asked, pairs)
-    limit, failing = first_to_fail(rotation, asked.max_len)
+    limit, failing = first_to_fail(rotation, max_len)
     findings += failing
     doubled = kept(rotation, pairs, 2 ** np.arange(np.log2(limit) // 1)[None])
 
@@ -200,7 +225,7 @@ def review_rotary(
 
 
 class Asked(NamedTuple):
-    """What a rotary function is held to, and how far to look."""
+    """What a rotary function is held to."""
 
     width: int
     base: float | None
@@ -208,49 +233,7 @@ class Asked(NamedTuple):
     config: RotarySettings | None
     rates: np.ndarray | None  # the frequencies of pairs that are to turn
     length: float
-    max_len: int
     holds: bool  # whether frequencies are asked for in some way
-
-
-def what_is_asked(
-    width: int | None,
-    base: float | None,
-    layout: str,
-    config: str | Path | dict | None,
-    layers: str,
-    frequencies: object,
-    length: float | None,
-    max_len: int | None,
-) -> Asked:
-    """Check what a caller asks for; see `review_rotary`."""
-    ways = {"base": base, "config": config, "frequencies": frequencies}
-    given = [name for name, value in ways.items() if value is not None]
-    if len(given) > 1:
-        raise ValueError(f"{' and '.join(given)}: give only one of them")
-    if layers and config is None:
-        raise ValueError(f"{layers=}: these are layers of a config")
-    check_choice("layout", layout, LAYOUTS)
-    check_number("base", 2 if base is None else base, above=1)
-    check_number("length", 1 if length is None else length, above=0)
-    read = rates = None
-    if config is not None:
-        read = read_config(config, layers, width)
-        width, rates = read.width, read.frequencies
-        length = length or read.length
-        max_len = max_len or max(read.max_len or MAX_LEN, FIRST.size)
-    if frequencies is not None:
-        rates = np.trim_zeros(np.asarray(frequencies, float), "b")
-        if rates.ndim != 1 or not rates.size or not np.isfinite(rates).all():
-            raise ValueError("frequencies: give a number for each pair")
-        width = width or 2 * len(rates)
-    width, max_len = width or WIDTH, max_len or MAX_LEN
-    check_integer("width", width, 2, WIDEST)
-    check_integer("max_len", max_len, FIRST.size, MUCH)
-    if width % 2:
-        raise ValueError(f"width={width}: give an even number")
-    return Asked(
-        width, base, layout, read, rates, length or 1.0, max_len, bool(given)
-    )
 
 
 def other_pairs(asked: Asked, pairs: Pairs) -> Iterator[Finding]:
