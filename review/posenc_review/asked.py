@@ -25,6 +25,15 @@ USUAL_BASES = (BASE, 500_000.0, 1_000_000.0)
 OLD_LEN = "original_max_position_embeddings"
 # Settings that change which columns of a head turn, in ways not read here.
 OTHER_WIDTHS = ("global_head_dim", "kv_channels", "attention_head_dim")
+# Models whose code takes other columns or another order of pairs than their
+# config says; seen in transformers 5.23.
+OTHER_MODELS = (
+    "embedding_gemma2",
+    "eomt_dinov3",
+    "ernie4_5_vl",
+    "minimax_m3_vl",
+    "musicflamingo",
+)
 # What is read of a config, and of a set of rotary settings in it.
 READ = (
     "rope_theta rotary_emb_base partial_rotary_factor rotary_pct rotary_dim"
@@ -126,8 +135,14 @@ def read_config(
             raise ValueError(f"{config}: no JSON: {error}") from None
     if not isinstance(config, dict):
         raise ValueError(f"the config is no JSON object: {shown(config)}")
+    kind = str(config.get("model_type", ""))
     if isinstance(config.get("text_config"), dict):  # it reads pictures, too
         config = config | config["text_config"]
+    if kind.startswith(OTHER_MODELS):
+        words = (
+            "turns other columns, or in another order, than its config says"
+        )
+        raise ValueError(f"{kind!r} {words}: give frequencies instead")
     sets = rotary_sets(config)
     settings = chosen_set(sets, layers)
     notes = []

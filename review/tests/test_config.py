@@ -116,6 +116,7 @@ REFUSED = [  # a config, and what is said of it
     (scaled("yarn", factor=2), "'original_max_position_embeddings' is missin"),
     (MLA | PART, "'qk_rope_head_dim' and a partial rotary factor"),
     (GEMMA_4, "global_head_dim may be the heads' width: give a width"),
+    ({"model_type": "ernie4_5_vl_moe"}, "other columns, or in another order"),
     ({"kv_channels": 96}, "kv_channels may be the heads' width"),
     (HEADS | {"rope_parameters": PROPORTIONAL}, "by default, 512"),
     ({"rope_theta": 1e4}, "no head_dim, nor heads"),
