@@ -62,6 +62,30 @@ def test_only_equal_vectors_fade(seed, width):
     assert sizes["made"].argmax() == 3
 
 
+@pytest.mark.parametrize("width", [16, 64, 128])
+@pytest.mark.parametrize("seed", range(5))
+def test_vectors_with_a_common_direction_fade_as_well(seed, width):
+    """Independent numbers alone do not keep the size of scores."""
+    queries, keys = np.random.default_rng(seed).uniform(size=(2, 2000, width))
+    turned = [rotate(keys, -far) for far in (0, 10, 1000)]
+    scores = [np.mean(np.sum(queries * key, axis=1)) for key in turned]
+    assert scores[0] > 1.3 * scores[1] > 1.3 * scores[2]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_vectors_stay_far_from_the_largest_score(seed):
+    query, key = np.random.default_rng(seed).normal(size=(2, 64))
+    scores = rotate(np.tile(key, (127, 1)), np.arange(-63, 64)) @ query
+    largest = np.linalg.norm(query) * np.linalg.norm(key)
+    assert abs(scores).max() < 0.6 * largest
+
+
+def test_equal_vectors_fade_in_waves():
+    queries = np.random.default_rng(0).normal(size=(200, 64))
+    scores = [np.sum(queries * rotate(queries, -far)) for far in range(200)]
+    assert (np.diff(scores) > 0).sum() > 20
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_gains_that_come_last_lose_the_offset(names, seed):
     rng = np.random.default_rng(seed)
@@ -77,6 +101,8 @@ def test_gains_that_come_last_lose_the_offset(names, seed):
     np.testing.assert_allclose(scores(first, ones), scores(last, ones))
     assert spread(scores(first, own)) < 1e-12
     assert spread(scores(last, own)) > 0.1
+    closer = 1 + 0.2 * (own - 1)
+    assert spread(scores(last, closer)) < spread(scores(last, own))
     # It is the two gains of a pair that have to agree.
     in_pairs = np.repeat(own[:8], 2)
     np.testing.assert_allclose(scores(first, in_pairs), scores(last, in_pairs))
@@ -91,6 +117,9 @@ def test_what_the_shift_test_sees(names, seed):
     mixed = by_pairs(queries, at) @ by_halves(keys, at).T
     assert spread(mixed) > 0.1
     right = by_pairs(queries, at) @ by_pairs(keys, at).T
+    late = by_pairs(queries, at) @ by_pairs(keys, at + 1).T
+    assert spread(late) < 1e-12
+    assert abs(late - right).max() > 0.1
     unseen = {
         "layout": by_halves,
         "sign": lambda x, places: by_pairs(x, -places),
@@ -105,11 +134,19 @@ def test_what_the_shift_test_sees(names, seed):
         assert abs(wrong - right).max() > 0.1, error
 
 
-def compares_scores(at, divide=False):
+def compares_vectors(port):
+    """An answer to exercise 3 that asks for too much."""
+    vectors = np.random.default_rng(1).normal(size=(3, 16))
+    return np.allclose(port(vectors, [0, 4, 9]), rotate(vectors, [0, 4, 9]))
+
+
+def compares_scores(at, divide=False, equal=False):
     """An answer to exercise 3: one query, one key, at two positions."""
 
     def score(port):
         vectors = np.random.default_rng(1).normal(size=(2, 1, 16))
+        if equal:
+            vectors[1] = vectors[0]
         query, key = (port(v, [p]) for v, p in zip(vectors, at, strict=True))
         return (query @ key.T).item()
 
@@ -122,12 +159,16 @@ REPLIES = [
     (1, [-0.416], "Correct."),
     (1, [np.cos(8)], "subtracted"),
     (1, [np.sin(2)], "cosine"),
+    (1, [np.cos(2) / np.sqrt(2)], "undivided"),
+    (1, [-0.42], "three decimals"),
     (2, [[0, 4, 1, 5, 2, 6, 3, 7], (0, 4, 1, 5, 2, 6, 3, 7)], "Correct."),
     (2, [[0, 2, 4, 6, 1, 3, 5, 7]], "from interleaved to half"),
     (3, [compares_scores((9, 2))], "Correct."),
     (3, [compares_scores((4, 3))], "go past position 5"),
     (3, [lambda port: True], "yes to every port"),
     (3, [compares_scores((9, 2), divide=True)], "divide by 4"),
+    (3, [compares_scores((9, 2), equal=True)], "query and a key that differ"),
+    (3, [compares_vectors], "np.isclose"),
 ]
 
 
