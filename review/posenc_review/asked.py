@@ -10,6 +10,7 @@ pairs follow.
 import json
 import math
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -486,9 +487,6 @@ def guess(seen: Measured, pairs: Pairs) -> list[Series]:
     Returns:
         One that they follow; or else those of the usual bases, the likeliest
         first, so that `explain` may say how they miss it.
-
-    Raises:
-        OutOfReachError: If frequencies are of a kind that is not reviewed.
     """
     count = len(seen.frequencies)
     if count == 1:
@@ -501,7 +499,6 @@ def guess(seen: Measured, pairs: Pairs) -> list[Series]:
     for series in [fitted(seen, count), by_parts(seen, usual)]:
         if series is not None:
             return [series, *usual]
-    refuse(seen)
     return usual
 
 
@@ -516,15 +513,17 @@ def fitted(seen: Measured, steps: int) -> Series | None:
         return None
     weights = rates / (seen.spread + EXACT * rates)
     slope, start = np.polyfit(np.arange(count), np.log(rates), 1, w=weights)
-    divided_by = roundest(float(np.exp(-start)), 1e-4)
+    factor = float(np.exp(-start))  # that divides all frequencies
     slips = (180 / np.pi, 2 * np.pi)
-    is_slip = any(abs(divided_by / slip - 1) < 1e-3 for slip in slips)
-    if slope > -1e-3 or divided_by < 1 or is_slip:
+    is_slip = any(abs(factor / slip - 1) < 1e-3 for slip in slips)
+    if slope > -1e-3 or factor < 1 - EXACT or is_slip:
         return None
     exact = float(np.exp(-slope * steps))
-    for base in (roundest(exact, 1e-5), exact):
+    for base, by in product(
+        (roundest(exact, 1e-5), exact), (roundest(factor, 1e-4), factor)
+    ):
         series = named_series(base, count, steps)
-        due = series.frequencies / divided_by
+        due = series.frequencies / by
         if not misses(seen, due, 4 * EXACT).any():
             notes = [
                 f"base {plain(base)} suggests {cause} of {plain(usual)}."
@@ -532,11 +531,10 @@ def fitted(seen: Measured, steps: int) -> Series | None:
                 for usual in USUAL_BASES
                 if abs(base / slip(usual, 2 * count) - 1) <= 2e-5
             ]
-            words = series.words
-            if divided_by != 1:
-                words += f", linear by {plain(divided_by)}"
-            doubt = seen.spread / 4
-            return Series(due, words, base, doubt, tuple(notes))
+            words = series.words + (
+                f", linear by {plain(by)}" if by != 1 else ""
+            )
+            return Series(due, words, base, seen.spread / 4, tuple(notes))
     return None
 
 
@@ -573,8 +571,8 @@ def by_parts(seen: Measured, usual: list[Series]) -> Series | None:
 
 def refuse(seen: Measured) -> None:
     """Raise an error for frequencies of kinds that are not reviewed."""
-    rates, half = seen.frequencies, len(seen.frequencies) // 2
-    if rates.min() <= 0 or half < 2:
+    rates, half = np.abs(seen.frequencies), len(seen.frequencies) // 2
+    if rates.min() <= 0 or half < 2 or not seen.even:
         return
     ask = "not reviewed: give frequencies= (and length=) to hold it to them"
     if np.allclose(rates[:half], rates[-half:], rtol=1e-4):

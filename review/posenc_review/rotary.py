@@ -20,6 +20,7 @@ from .asked import (
     mistaken,
     named_series,
     read_config,
+    refuse,
     slips,
 )
 from .changes import Change, Evidence, explain
@@ -278,6 +279,9 @@ def likeliest(
     """Return what the function is meant to do: what explains most simply.
 
     That is what fits the first call; or else what a known change fits to it.
+
+    Raises:
+        OutOfReachError: If its frequencies are of a kind that is not reviewed.
     """
     candidates = list(candidates_for(asked, pairs, near.measured, tolerance))
     for candidate in candidates:
@@ -287,6 +291,8 @@ def likeliest(
         tried = changes.changes(candidate.formula, near, candidate.likely)
         if explain(candidate.formula, near, tried):
             return candidate
+    if not asked.holds:
+        refuse(near.measured)
     return candidates[0]
 
 
