@@ -128,6 +128,19 @@ def turns_a_small_head(vectors, positions, pairs):
     return np.hstack([rotate(turned, positions, layout="half"), rest])
 
 
+def turns_the_first_columns(vectors, positions, pairs):
+    turned = rotate(vectors, positions, layout="half")
+    return np.hstack([turned[:, : 2 * pairs], vectors[:, 2 * pairs :]])
+
+
+def turns_the_right_columns_as_a_small_head(vectors, positions, pairs):
+    half = vectors.shape[-1] // 2
+    columns = [*range(pairs), *range(half, half + pairs)]
+    result = vectors.copy()
+    result[:, columns] = rotate(vectors[:, columns], positions, layout="half")
+    return result
+
+
 def encoder_bucket(offset):
     """T5's encoder, one offset at a time, by its published boundaries."""
     starts = [*range(9), 12, 16, 23, 32, 46, 64, 91]
@@ -143,11 +156,14 @@ def into_the_past_alone(offsets):
 REPLIES = [
     (1, [0.0023, np.log(10) / 1000], "Correct."),
     (1, [0.001], "powers of e"),
+    (1, [0.002], "one more digit"),
     (1, [-0.0023026], "already"),
     (2, [lambda offsets: list(map(encoder_bucket, offsets))], "Correct."),
     (2, [into_the_past_alone], "share buckets"),
     (3, [turns_a_part], "Correct."),
     (3, [turns_a_small_head], "small head"),
+    (3, [turns_the_first_columns], "8 + i"),
+    (3, [turns_the_right_columns_as_a_small_head], "small head"),
 ]
 
 
@@ -196,6 +212,57 @@ def test_a_wide_head_holds_where_a_narrow_one_does_not(names, trained, steps):
         assert look_at(wide, target, trained) > 0.9
         kept = look_at(wide, target, 8 * trained)
         assert kept > 0.9 if target < trained - 1 else kept < 0.1
+
+
+@pytest.mark.parametrize("base", [100, 1000, 1e5, 5e5, 1e6])
+def test_the_width_of_a_head_decides_with_other_bases_too(names, base):
+    cells = run_cells(NAME, "look-at", "train-head", **names)
+    train_head, look_at = cells["train_head"], cells["look_at"]
+    cells["angular_frequencies"] = lambda w: angular_frequencies(w, base)
+    for target in range(1, 19):
+        assert look_at(train_head(8, target), target, 160) < 0.7
+        assert look_at(train_head(128, target), target, 160) > 0.9
+
+
+def test_with_a_base_of_ten_million_a_narrow_head_keeps_near_offsets(names):
+    cells = run_cells(NAME, "look-at", "train-head", **names)
+    cells["angular_frequencies"] = lambda w: angular_frequencies(w, 1e7)
+    kept = [
+        cells["look_at"](cells["train_head"](8, target), target, 160)
+        for target in (1, 2, 3, 8)
+    ]
+    assert min(kept[:3]) > 0.9
+    assert kept[3] < 0.5
+
+
+@pytest.mark.parametrize("target", [1, 8])
+def test_where_a_wide_head_starts_matters(names, target):
+    """Random starts: as in an untrained head, and eight times as large."""
+    cells = run_cells(NAME, "look-at", "train-head", **names)
+    rng = np.random.default_rng(target)
+    query, key = rng.normal(size=(2, 5000, 128))
+    untrained = np.std((query * key).reshape(5000, 2, 64).sum(1) / 128**0.5)
+    starts = rng.normal(size=(10, 128))
+
+    def kept(size):
+        trained = (
+            cells["train_head"](128, target, start=size * start)
+            for start in starts
+        )
+        return [cells["look_at"](head, target, 160) for head in trained]
+
+    assert min(kept(untrained)) > 0.9
+    assert min(kept(8 * untrained)) < 0.5
+
+
+def test_the_bias_of_alibi_may_be_one_row_for_all_queries(names):
+    cells = run_cells(NAME, "alibi-slopes", "look-at", **names)
+    scores = np.random.default_rng(6).normal(size=20)
+    slope, keys = cells["alibi_slopes"](8)[2], np.arange(20)
+    published = cells["softmax"](scores - slope * (19 - keys))
+    np.testing.assert_allclose(
+        cells["softmax"](scores + slope * keys), published
+    )
 
 
 @pytest.mark.parametrize("width", [8, 128])
