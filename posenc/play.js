@@ -196,7 +196,7 @@
     },
     "patches": {
       "encoding": [0, 0, 3],
-      "below": [0, 0, 1],
+      "below": [0, 0, 2],
       "row": [6, 0, 15],
       "column": [9, 0, 15],
       "height": [16, 4, 16],
@@ -875,9 +875,11 @@
   // The patches of an image, and how one patch scores all others.
 
   const PATCH_PAIRS = 16; // 32 columns, as in notebook 14
-  const TRAINED_WIDTH = 8; // where row numbers have learned what is below
+  const TRAINED_WIDTH = 8; // where patch numbers have learned what is below
   const geometric = (count, base) =>
     range(count).map((i) => base ** (-i / count));
+  const numberWaves = (base) => geometric(PATCH_PAIRS, base).map((w) => [w]);
+  // Radians per row down and per column to the right, for each pair.
   const axialWaves = (base) => {
     const frequencies = geometric(PATCH_PAIRS / 2, base);
     return [
@@ -885,36 +887,85 @@
       ...frequencies.map((w) => [0, w]),
     ];
   };
-  // Radians per row down and per column to the right, for each pair.
   const mixedWaves = (base) =>
     geometric(PATCH_PAIRS, base).map((w, i) => [
       w * Math.sin(0.618 * Math.PI * i),
       w * Math.cos(0.618 * Math.PI * i),
     ]);
-  const scoreOfWaves = (waves) => (down, right) =>
-    waves.reduce((sum, [a, b]) => sum + Math.cos(down * a + right * b), 0) /
-    waves.length;
+
+  // A head that is to look at two offsets with half of its weight each. Patch
+  // numbers have offsets [number], and the others [down, right].
+  const cosinesAndSines = (offset, waves) =>
+    waves.flatMap((wave) => {
+      const angle = wave.reduce((sum, w, i) => sum + w * offset[i], 0);
+      return [Math.cos(angle), Math.sin(angle)];
+    });
+  const dot = (one, two) => one.reduce((sum, x, i) => sum + x * two[i], 0);
+  const softmax = (scores) => {
+    const highest = Math.max(...scores);
+    const powers = scores.map((score) => Math.exp(score - highest));
+    const total = powers.reduce((sum, power) => sum + power, 0);
+    return powers.map((power) => power / total);
+  };
+  // Gradient descent with steps that adapt, as in notebook 14.
+  function trainedQuery(rows, wanted, steps = 400) {
+    let found = rows[0].map(() => 0);
+    let [trial, slope, step, lowest] = [found, found, 1, Infinity];
+    for (let k = 0; k < steps; k++) {
+      const weights = softmax(rows.map((row) => dot(row, trial)));
+      const loss = -wanted.reduce((sum, i) => sum + Math.log(weights[i]), 0);
+      if (loss < lowest) {
+        [found, lowest, step] = [trial, loss, 1.2 * step];
+        slope = found.map(() => 0);
+        rows.forEach((row, i) => {
+          const error = weights[i] - (wanted.includes(i) ? 0.5 : 0);
+          row.forEach((x, j) => (slope[j] += error * x));
+        });
+      } else {
+        step /= 2;
+      }
+      trial = found.map((x, j) => x - step * slope[j]);
+    }
+    return found;
+  }
+  const trained = new Map(); // queries, by encoding and base
+  function queryRightAndBelow(isNumbered, waves, name) {
+    if (trained.has(name)) return trained.get(name);
+    const around = range(31).map((i) => i - 15);
+    const offsets = isNumbered
+      ? range(127).map((i) => [i - 63])
+      : around.flatMap((down) => around.map((right) => [down, right]));
+    const goals = isNumbered ? [[1], [TRAINED_WIDTH]] : [[0, 1], [1, 0]];
+    const rows = offsets.map((offset) => cosinesAndSines(offset, waves));
+    const wanted = goals.map((goal) =>
+      offsets.findIndex((offset) => `${offset}` === `${goal}`),
+    );
+    trained.set(name, trainedQuery(rows, wanted));
+    return trained.get(name);
+  }
   figures.patches = {
     narrow: true,
-    ask: `Drag the framed patch. Which two encodings make the same picture? Then
-      let the head look one below, and change the width of the image. With which
-      encodings does the dot, the highest score, stay below the frame?`,
-    note: `2-D sinusoids and axial RoPE make the same cross, because the dot
-      product of two rows of sinusoids is also the score of two equal vectors
-      that are rotated. Row numbers wrap around: the end of a row is near the
-      beginning of the next, and the patch below is far. Their head was trained
-      at a width of 8, so it looks 8 patches ahead, which is the patch below at
-      that width alone. With mixed RoPE, the cross shrinks to a spot. A large
-      base makes all patches alike, because most waves hardly move within 16
-      rows.`,
+    ask: `Let the head look one below, and change the image's width. With which
+      encodings does the dot stay below the frame? With which can the head look
+      right and below at once?`,
+    note: `If patches are numbered row by row, a head that was trained at a width
+      of 8 looks 8 numbers ahead, which is the patch below at that width alone. With a row
+      and a column for each patch, the dot stays below. 2-D sinusoids and axial
+      RoPE make the same cross, because a score is a part for the row plus a
+      part for the column. Such a head cannot look right and below alone: the
+      frame and the diagonal patch take as much. Mixed RoPE has slanted waves,
+      which make a spot, and its head can look at the two alone at any width. A
+      larger base makes this slower to learn, because most waves hardly move
+      within 16 rows.`,
     settings: {
       encoding: {
         label: "Encoding",
-        choices: ["row numbers", "2-D sinusoids", "axial RoPE", "mixed RoPE"],
+        choices: ["numbers", "2-D sinusoids", "axial RoPE", "mixed RoPE"],
       },
       below: {
         label: "The head looks at",
-        choices: ["itself", "one below"],
+        choices: ["itself", "one below", "right and below"],
+        room: 5.5,
       },
       row: {
         label: "Frame's row",
@@ -933,24 +984,37 @@
       const columns = state.width;
       const row = Math.min(state.row, height - 1);
       const column = Math.min(state.column, columns - 1);
-      const numbered = geometric(PATCH_PAIRS, base);
-      const ofWaves = scoreOfWaves(
-        encoding === 3 ? mixedWaves(base) : axialWaves(base),
+      const isNumbered = encoding === 0;
+      const makers = [numberWaves, axialWaves, axialWaves, mixedWaves];
+      const waves = makers[encoding](base);
+      const places = range(height).flatMap((y) =>
+        range(columns).map((x) => [y - row, x - column]),
       );
-      // How far each key is from where the head looks.
-      const score = (down, right) =>
-        encoding === 0
-          ? similarity(down * columns + right - below * TRAINED_WIDTH, numbered)
-          : ofWaves(down - below, right);
-
-      const cells = range(height).flatMap((y) =>
-        range(columns).map((x) => {
-          return { y, x, value: score(y - row, x - column) };
-        }),
+      const offsets = isNumbered
+        ? places.map(([down, right]) => [down * columns + right])
+        : places;
+      const ahead = isNumbered ? [TRAINED_WIDTH] : [1, 0]; // one below
+      const weighs = below === 2; // a trained head, whose weights are shown
+      const goal = ahead.map((step) => below * step);
+      const name = `${makers[encoding].name} ${base}`;
+      const query = weighs
+        ? queryRightAndBelow(isNumbered, waves, name)
+        : cosinesAndSines(goal, waves).map((x) => x / PATCH_PAIRS);
+      const scores = offsets.map((offset) =>
+        dot(query, cosinesAndSines(offset, waves)),
       );
+      const values = weighs ? softmax(scores) : scores;
+      const cells = places.map(([down, right], i) => {
+        return { y: row + down, x: column + right, value: values[i] };
+      });
       const best = cells.reduce((one, two) =>
         two.value > one.value + 1e-9 ? two : one,
       );
+      // Weights that are almost the largest have a dot, too.
+      const peaks = weighs
+        ? cells.filter(({ value }) => value > 0.75 * best.value)
+        : [best];
+      const tone = (value) => color(weighs ? Math.min(2 * value, 1) : value);
 
       const size = room < 500 ? Math.min(15, (room - 96) / 16) : 21;
       const left = Math.max(26, (room - 16 * size - 60) / 2);
@@ -965,9 +1029,16 @@
         ["To the right", 0, 1],
         ["Below", 1, 0],
         ["Diagonal", 1, 1],
+        ...(weighs ? [["Itself", 0, 0]] : []),
       ]
         .filter(([, y, x]) => row + y < height && column + x < columns)
-        .map(([name, y, x]) => `${name}: ${number(score(y, x), 2)}.`);
+        .map(([name, y, x]) => {
+          const value = values[(row + y) * columns + column + x];
+          return `${name}: ${number(value, 2)}.`;
+        });
+      const [kind, high, low, digits] = weighs
+        ? ["weight", 0.5, 0, 2]
+        : ["score", 1, -1, 0];
       return {
         pictures: [
           {
@@ -986,7 +1057,7 @@
                 cells.map(({ y, x, value }) =>
                   box(
                     ...[X(x) + 0.5, Y(y) + 0.5, size - 1, size - 1, ""],
-                    `fill="${color(value)}"`,
+                    `fill="${tone(value)}"`,
                   ),
                 ),
               ),
@@ -995,15 +1066,19 @@
                   box(
                     ...[barX, bar(1 - k / 20), 10, bar(0.95) - bar(1) + 0.5],
                     "",
-                    `fill="${color(0.975 - k / 20)}"`,
+                    `fill="${tone(high - ((k + 0.5) / 40) * (high - low))}"`,
                   ),
                 ),
-                [1, 0, -1].map((v) =>
-                  text(barX + 15, bar(v) + 4, number(v), "soft"),
-                ),
-                text(barX, bar.end + 20, "score", "soft"),
+                [1, 0, -1].map((v) => {
+                  const value = (high + low) / 2 + (v * (high - low)) / 2;
+                  const said = number(value, digits);
+                  return text(barX + 15, bar(v) + 4, said, "soft");
+                }),
+                text(barX, bar.end + 20, kind, "soft"),
               ],
-              circle(X(best.x + 0.5), Y(best.y + 0.5), 0.2 * size, "peak"),
+              peaks.map(({ x, y }) =>
+                circle(X(x + 0.5), Y(y + 0.5), 0.2 * size, "peak"),
+              ),
               grip(
                 "query",
                 box(centerX - 22, centerY - 22, 44, 44, "room"),
@@ -1019,8 +1094,10 @@
             column: clamp(0, Math.floor(X.back(x)), columns - 1),
           }),
         },
-        says: `Highest score: ${number(best.value, 2)}, at row ${best.y}, column
-          ${best.x}. ${named.join(" ")}`,
+        says: weighs
+          ? `Weights. ${named.join(" ")}`
+          : `Highest score: ${number(best.value, 2)}, at row ${best.y}, column
+              ${best.x}. ${named.join(" ")}`,
       };
     },
   };

@@ -345,10 +345,22 @@ def test_the_notes_of_patches_are_true(base):
         scores = scores_of_patches(encoding, (6, width), query, 1, base)
         is_below = scores.argmax() == query + width
         assert is_below == (encoding > 0 or width == 8)
-    # Without a head, the end of a row is nearer to the next row's beginning
-    # than to the patch below.
-    numbered = scores_of_patches(0, (16, 16), 15, 0, base)
-    assert numbered[16] > numbered[31]
+
+
+@pytest.mark.parametrize("base", [3, 10, 100])
+@pytest.mark.parametrize("width", [5, 8, 13, 16])
+def test_patches_looks_right_and_below(page, width, base):
+    """Numbers at one width, mixed RoPE at all, and the others at neither."""
+    state = {"below": 2, "base": base, "width": width, "height": 12}
+    state |= {"row": 4, "column": 2}
+    for encoding in range(4):
+        said, _ = moved(page, "patches", encoding=encoding, **state)
+        weights = numbers(said)
+        wanted = [0.25] * 4 if encoding in (1, 2) else [0.5, 0.5, 0, 0]
+        if encoding or width == 8:
+            assert weights == pytest.approx(wanted, abs=0.085)
+        else:
+            assert weights[1] < 0.05
 
 
 RUN = """([letters, state]) => {
