@@ -612,6 +612,6 @@ def convention_of(
     elif candidate.series.words:
         words.append(candidate.series.words)
     length = float(np.median(candidate.formula.length))
-    if length != 1:
+    if plain(length, 4) != "1":
         words.append(f"lengths by {plain(length, 5)}")
     return ", ".join(words)
