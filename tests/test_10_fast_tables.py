@@ -48,6 +48,18 @@ def test_a_chain_is_as_accurate_as_digits_and_starts_nowhere_else(d_model):
         assert np.mean(late != names["chain"](block)) > 0.9
 
 
+def test_a_chain_is_far_worse_where_all_frequencies_are_exact():
+    """Angles are exact then, so that direct sines are right to 1e-16."""
+    halved = {"frequencies": 2.0 ** -np.arange(32)}
+    names = run_cells(NAME, "turns-at", "chains", **sized(64) | halved)
+    by_chain, by_digits = (
+        np.abs(names[way](1_000) - names["turns_at"](32_000)).max()
+        for way in ("chain", "product")
+    )
+    assert by_digits < 1e-15
+    assert by_chain > 100 * by_digits
+
+
 def by_doubling(names):
     """The table from fifteen rows of sines, in blocks of 32 as well."""
     turns_at = names["turns_at"]
