@@ -217,6 +217,8 @@ REPLIES = [
     (3, among_words, "A row sees nothing"),
     (4, packed, "Correct."),
     (4, lambda n: [np.array(each).tolist() for each in packed(n)], "Correct."),
+    (4, lambda n: packed(n)[::-1], "Positions, then mask"),
+    (4, lambda n: packed(n)[0], "Positions, then mask"),
     (4, lambda n: (packed(n)[0], np.tri(26)), "A text sees another"),
     (4, lambda n: (packed(n)[0], leaky(n)), "A text sees another"),
     (4, lambda n: (np.arange(26), packed(n)[1]), "begin at 0 in each text"),
