@@ -232,6 +232,44 @@ def test_even_one_column_of_sines_is_unique():
     assert len(np.unique(np.sin(np.arange(100_000.0)))) == 100_000
 
 
+def closest_rows(table: np.ndarray) -> float:
+    """How far the closest two rows are apart, in lengths of a row."""
+    apart = np.linalg.norm(table[:, None] - table, axis=-1)
+    np.fill_diagonal(apart, np.inf)
+    return apart.min() / np.sqrt(np.mean(np.sum(table**2, axis=-1)))
+
+
+def test_few_columns_come_close_and_a_single_pair_still_closer():
+    """Sentence 4: one or two columns of sines, and one pair."""
+    positions = np.arange(1000.0)
+    one = np.sin(positions[:, None])
+    two = np.sin(np.outer(positions, [1, 1e-2]))
+    pair = np.stack([np.sin(positions), np.cos(positions)], axis=-1)
+    assert closest_rows(one) < 0.01
+    assert closest_rows(pair) < closest_rows(two) < 0.01
+
+
+def test_a_quarter_turn_shows_the_direction_from_every_position():
+    """Sentence 5: its score is a sum of sines of the offset's angles."""
+    names = run_cells(NOTEBOOK, *SETUP, "verdict-5")
+    before = [np.diagonal(names["scores"], -n) for n in range(1, 100)]
+    after = [np.diagonal(names["scores"], n) for n in range(1, 100)]
+    assert min(each.min() for each in before) > 0
+    assert max(each.max() for each in after) < 0
+
+
+@pytest.mark.parametrize(("base", "silent"), [(100, False), (10_000, True)])
+def test_a_small_base_leaves_no_part_unfelt(base, silent):
+    """Sentence 13: the slowest pair goes round its circle, or does not."""
+    key = np.random.default_rng(seed=9).normal(size=64)
+    key = key + 1j * np.random.default_rng(seed=10).normal(size=64)
+    angles = np.outer(np.arange(4096), base ** (-np.arange(64) / 64))
+    keys = key * np.exp(1j * angles)
+    keys = np.concatenate([keys.real, keys.imag], axis=1)
+    weakest = np.linalg.svd(keys)[2][-1]
+    assert (np.abs(keys @ weakest).max() < 0.01) == silent
+
+
 def test_all_angles_of_a_fast_pair_come_close_in_training():
     """Sentence 14, by brute force for some pairs of Llama 2."""
     for pair, wanted in [(0, 1), (20, 1), (60, 30)]:
