@@ -173,6 +173,67 @@ def test_the_note_of_the_figure_is_true(names):
     assert found["taken"][2] > found["both"][2] + 0.1
 
 
+class ShortSight:
+    """NumPy for the notebook, with a causal mask that also has a far end.
+
+    `reach` gives how many positions each layer sees, itself included.
+    """
+
+    def __init__(self, *reach):
+        self.reach = itertools.cycle(reach)
+
+    def __getattr__(self, name):
+        return getattr(np, name)
+
+    def tri(self, seq_len, dtype):
+        too_far = np.tri(seq_len, k=-next(self.reach), dtype=dtype)
+        return np.tri(seq_len, dtype=dtype) & ~too_far
+
+
+@pytest.mark.parametrize("name", ["inside", "stranger"])
+def test_long_texts_go_wrong_in_the_first_layer(names, name, monkeypatch):
+    model = stored_model(names, name)
+    rng = np.random.default_rng(5)
+    texts, answers = names["make_texts"](40, 128, rng, (16, 26))
+    share, far = {}, {}
+    for second in ("RoPE", "none"):
+        frequencies = [PAIRS, PAIRS if second == "RoPE" else STILL]
+        first, looks = names["run"](model, texts, frequencies=frequencies)[1]
+        back = np.diagonal(first, -1, axis1=2, axis2=3).mean(axis=0)
+        share = {"start": back[:, :31].mean(axis=1), "end": back[:, -32:]}
+        far[second] = on_far_answers(np.mean(looks, axis=1), answers)
+    head = share["start"].argmax()
+    assert share["start"][head] > 0.6
+    assert share["end"][head].mean() < 0.3 * share["start"][head]
+    if name == "inside":
+        assert share["start"][head] == pytest.approx(0.72, abs=0.02)
+        assert share["end"][head].mean() == pytest.approx(0.18, abs=0.02)
+    assert 0.15 < far["RoPE"] < 0.3
+    assert far["none"] > 0.45
+
+    seen = names["attend"].__globals__
+    monkeypatch.setitem(seen, "np", ShortSight(32, 128))
+    assert names["accuracy"](model, 128, (16, 26)) > 0.95
+    monkeypatch.setitem(seen, "np", ShortSight(128, 32))
+    assert names["accuracy"](model, 128, (16, 26)) < 0.55
+
+
+def on_far_answers(looks, answers) -> float:
+    """Weight of the last 32 positions on answers 32 or more back."""
+    found = []
+    for weights, answer in zip(looks, answers, strict=True):
+        period = (answer < 0).sum()
+        for place in range(96, 128):
+            where = np.arange(place + 1 - period, -1, -period)
+            found.append(weights[place, where[where <= place - 32]].sum())
+    return np.mean(found)
+
+
+def test_pair_0_comes_around_where_the_head_looks_in_long_texts():
+    turns = (np.array([39, 57, 101]) - 1) * PAIRS[0] / (2 * np.pi)
+    assert np.abs(turns - turns.round()).max() < 0.1
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("letters", [26, 52])
 @pytest.mark.parametrize("seed", range(5))
