@@ -597,9 +597,9 @@
   ];
 
   figures.rotary = {
-    ask: `Drag the query, then the key. Then move both: drag the handle below
-      them, or hold Shift with an arrow key. When do the scores change? Do
-      random vectors fade with distance, as equal ones do?`,
+    ask: `Drag the query, then the key, then both (by keys: hold Shift). When do
+      the scores change? Do random vectors fade with distance, as equal ones
+      do?`,
     note: `The handle moves query and key by the same number of positions, so in
       every pair the angle between their hands stays the same. So do all scores,
       which depend on the offset alone. Equal vectors score highest where all
@@ -680,7 +680,7 @@
       return {
         pictures: [
           {
-            ...{ width, height: wide ? 104 : 94 },
+            ...{ width, height: wide ? 104 : 85 },
             layers: [
               line(P.start, 40, P.end, 40, "tick"),
               range(8, 0, 9)
@@ -700,8 +700,8 @@
               grip(
                 "bar",
                 box(between - 32, 63, 64, 30, "room"),
-                box(between - 26, 66, 52, 22, "tab", 'rx="5"'),
-                text(between, 81, "both", "middle on-tab"),
+                box(between - 26, 65, 52, 20, "tab", 'rx="5"'),
+                text(between, 79, "both", "middle on-tab"),
               ),
             ],
           },
