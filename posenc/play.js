@@ -680,7 +680,7 @@
       return {
         pictures: [
           {
-            ...{ width, height: wide ? 104 : 85 },
+            ...{ width, height: wide ? 104 : 86 },
             layers: [
               line(P.start, 40, P.end, 40, "tick"),
               range(8, 0, 9)
@@ -964,7 +964,7 @@
       },
       below: {
         label: "The head looks at",
-        choices: ["itself", "one below", "right and below"],
+        choices: ["itself", "one below", "two places"],
         room: 5.5,
       },
       row: {
