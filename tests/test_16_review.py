@@ -126,6 +126,20 @@ def test_exercise_1_wants_a_position_that_tells(names):
         assert_replies(names["check_1"], [at(place)], reply)
 
 
+def test_exercise_1_wants_vectors(names):
+    x = np.random.default_rng(0).normal(size=(1, 1, 16))
+
+    def of_scores(function):
+        far, start = np.array([[60_001]]), np.array([[0]])
+        made, right = (
+            (turn(x, far) * turn(x, start)).sum()
+            for turn in (function, rotate)
+        )
+        return np.allclose(made, right, atol=0.05)
+
+    assert_replies(names["check_1"], [of_scores], "Compare vectors")
+
+
 def test_exercise_3_wants_the_shape_of_x(names):
     turn = names["turn_heads"]
     for answer, reply in (

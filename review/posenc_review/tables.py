@@ -34,7 +34,7 @@ CHUNK = 4096  # rows that are compared in one go
 ALIKE = 1e-3  # how near entries must be to be taken for the formula's
 NAME = "every row"  # of all findings on rows
 SPACINGS = ("paper", "tensor2tensor")
-ORDERS = ("interleaved", "concatenated")
+ORDERS = ("interleaved", "half")
 # What else a pair of columns may hold, in place of its cosine and sine.
 FORMS = {
     NAME: {
@@ -54,9 +54,9 @@ EXPONENTS: dict[str, dict[str, Callable[[np.ndarray, int], np.ndarray]]] = {
         "the exponents are twice the column's number, not the pair's": (
             lambda k, d: 2 * k
         ),
-        "the angles are laid out concatenated": lambda k, d: 2 * k % d,
+        "the angles are laid out in halves": lambda k, d: 2 * k % d,
     },
-    "concatenated": {
+    "half": {
         "the angles are laid out interleaved": lambda k, d: k // 2 * 2,
     },
 }

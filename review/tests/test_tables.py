@@ -21,7 +21,7 @@ def entry(position, column, d_model, convention):
         return 0.0  # at odd widths, a column of zeros at the end
     half = pairs if "tensor2tensor" in convention else (d_model + 1) // 2
     pair, second = divmod(column, 2)
-    if "concatenated" in convention:
+    if "half" in convention:
         pair, second = column % half, column // half
     steps = d_model / 2 if "paper" in convention else max(pairs - 1, 1)
     angle = position / 10_000 ** (pair / steps)
@@ -179,8 +179,8 @@ def test_what_is_wrong_is_said(encoder, name, words):
 
 def test_a_table_is_held_to_what_is_asked():
     asked = {"max_len": 200, "convention": "paper, interleaved"}
-    seen = review(spelled_out("paper, concatenated"), 8, **asked)
-    assert "The table is paper, concatenated" in seen.findings["every row"]
+    seen = review(spelled_out("paper, half"), 8, **asked)
+    assert "The table is paper, half" in seen.findings["every row"]
     assert seen.convention.endswith("held to paper, interleaved")
     assert not review(counted_from_1, WIDTH, max_len=200, start=1).findings
     loose = {"max_len": 600, "tolerance": 1e-3}
