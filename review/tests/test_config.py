@@ -1,6 +1,7 @@
 """Rotary settings, read from a config.json in its old and new spelling."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -113,7 +114,7 @@ REFUSED = [  # a config, and what is said of it
     (scaled("dynamic"), "unknown scaling 'dynamic'; known are default"),
     (scaled("longrope"), "For others, give frequencies and length"),
     (scaled("linear"), "'factor' is missing in the config"),
-    (scaled("yarn", factor=2), "'original_max_position_embeddings' is missin"),
+    (scaled("yarn", factor=2), "'original_max_position_embeddings' is"),
     (MLA | PART, "'qk_rope_head_dim' and a partial rotary factor"),
     (GEMMA_4, "global_head_dim may be the heads' width: give a width"),
     ({"model_type": "ernie4_5_vl_moe"}, "other columns, or in another order"),
@@ -129,9 +130,8 @@ REFUSED = [  # a config, and what is said of it
 
 @pytest.mark.parametrize(("config", "told"), REFUSED)
 def test_what_is_not_read_is_refused_by_its_name(config, told):
-    with pytest.raises(ValueError, match="") as caught:
+    with pytest.raises(ValueError, match=re.escape(told)):
         read_config(config)
-    assert told in str(caught.value)
 
 
 def test_a_file_is_read_and_a_width_may_be_given(tmp_path):
