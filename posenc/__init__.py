@@ -1,4 +1,5 @@
-"""What the notebooks grow into; each module names the notebook it is from.
+"""What the notebooks grow into; most modules name the notebook they are from.
 
-Importing one module imports no other, so that `posenc.check` needs no Keras.
+Nothing here is imported before it is asked for, so that `posenc.check` needs
+no Keras.
 """

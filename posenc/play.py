@@ -33,8 +33,8 @@ def play(name: str, **settings: float | str) -> None:
             out begins as `RANGES` says.
 
     Raises:
-        TypeError: If the figure has no such setting, or a value is not a
-            number.
+        TypeError: If the figure has no such setting, or a value is of
+            another kind.
         ValueError: If there is no such figure, or a value is out of range.
     """
     if name not in RANGES:

@@ -71,7 +71,7 @@ SOME = [
     pytest.param(
         path,
         id=path.stem,
-        marks=[] if path.stem.startswith("07") else pytest.mark.slow,
+        marks=[] if path.stem.endswith("_rotary") else pytest.mark.slow,
     )
     for path in PATHS
 ]

@@ -24,6 +24,7 @@ SPEAK_OF_NOTEBOOKS = (
     *("*.md", "*.py", "*.js", "*.toml", "posenc/*", "tests/*", "tools/**/*"),
     *("notebooks/*", "review/**/*", "web/*", "workshop/*", ".github/**/*"),
 )
+OWN = {"tests/test_renumber.py", "web/changes.md"}  # examples, and history
 WRITTEN = {".md", ".py", ".js", ".toml", ".ipynb", ".yml"}
 # Two digits that may mean a notebook: in a bracket, or with a zero in front.
 BARE = re.compile(
@@ -110,7 +111,7 @@ def move(stem: str, place: int) -> list[Path]:
     """Give a notebook another number; return the files that changed.
 
     Args:
-        stem: Its name without the ending, such as "07_spot_the_bug".
+        stem: Its name without the ending, such as "12_spot_the_bug".
         place: The number that it takes.
 
     Raises:
@@ -147,7 +148,10 @@ def move(stem: str, place: int) -> list[Path]:
 def files() -> list[Path]:
     """The files that may speak of notebooks."""
     found = {p for pattern in SPEAK_OF_NOTEBOOKS for p in ROOT.glob(pattern)}
-    return sorted(p for p in found if p.suffix in WRITTEN and p.is_file())
+    own = {ROOT / name for name in OWN}
+    return sorted(
+        p for p in found - own if p.suffix in WRITTEN and p.is_file()
+    )
 
 
 def _list_in_order(new: dict[str, str], order: list[str]) -> str:
@@ -179,6 +183,10 @@ def bare_numbers(moved: set[str]) -> list[str]:
     """Places in prose that may mean a notebook by its number alone."""
     page = re.sub(r"(?m)^\| \d\d.*$", "", WORKSHOP.read_text("utf-8"))
     texts = [("workshop/README.md", page)]
+    for name in ("README.md", "web/home.md", "web/changes.md"):
+        if (ROOT / name).exists():
+            text = (ROOT / name).read_text("utf-8")
+            texts.append((name, re.sub(r"(?m)^.*\.ipynb.*$", "", text)))
     for path in sorted(LIST.parent.glob("*.ipynb")):
         for cell in read_notebook(path).cells:
             if cell.cell_type == "markdown":
@@ -194,7 +202,7 @@ def bare_numbers(moved: set[str]) -> list[str]:
 def main() -> None:
     """Do what the command line asks for."""
     parser = commands.parser(__doc__)
-    parser.add_argument("notebook", nargs="?", help="such as 07_spot_the_bug")
+    parser.add_argument("notebook", nargs="?", help="such as 12_spot_the_bug")
     parser.add_argument("number", nargs="?", type=int)
     given = parser.parse_args()
     if given.notebook and given.number is None:

@@ -16,7 +16,7 @@ from series.listing import NOTEBOOKS, PARTS, Listed
 
 PICTURE = ".github/binary-and-waves.png"
 CARDS = "cards"  # the folder of their pictures
-CLAIMS = "15"  # the notebook whose sentences are judged
+CLAIMS = "claims"  # how the notebook ends whose sentences are judged
 SURPRISING = (4, 7, 8, 9, 17)  # of these, what surprises most
 CARD = """\
 <a class="chapter" href="{page}.html">
@@ -116,7 +116,7 @@ def write_pictures(folder: Path) -> None:
 
 def claims() -> str:
     """Some sentences of the notebook on claims, each with its verdict."""
-    found = [each for each in NOTEBOOKS if each.number == CLAIMS]
+    found = [each for each in NOTEBOOKS if each.path.stem.endswith(CLAIMS)]
     if not found:
         return ""
     cells = {cell.id: cell for cell in read_notebook(found[0].path).cells}
