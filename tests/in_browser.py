@@ -84,7 +84,6 @@ def jupyterlab(browser, home: Path, windowing: str) -> Iterator[Callable]:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "jupyterlab", "--no-browser"]
     command += ["--allow-root", f"--port={port}", "--ServerApp.port_retries=0"]
-    command += ["--LabApp.expose_app_in_browser=True"]
     command += ["--IdentityProvider.token=", "--ServerApp.ip=127.0.0.1"]
     with (home / "log").open("w") as log:
         server = subprocess.Popen(

@@ -1,16 +1,14 @@
-"""The site, the figures and JupyterLab in Firefox and in WebKit.
+"""The site, its figures and its notebooks in Firefox and in WebKit.
 
 Chromium, which Playwright drives, has tests of its own.
 """
-
-import shutil
 
 import pages
 import pytest
 from conftest import PATHS
 from copies import names_for_browser
-from in_browser import DRAGS, jupyterlab
-from other_browsers import Firefox, open_firefox, open_webkit
+from in_browser import DRAGS
+from other_browsers import open_firefox, open_webkit
 
 pytestmark = pytest.mark.slow
 
@@ -127,34 +125,3 @@ def test_the_first_notebook_runs_whole_in_the_browser(other, address):
     said = "".join("".join(o.get("text", "")) for o in cells[-1]["outputs"])
     assert "Not yet." in said
     assert said.index("Not yet.") < said.index("Correct.")
-
-
-RUN_IN_LAB = """(async () => {
-    const shown = window.jupyterapp.shell.currentWidget;
-    await shown.sessionContext.ready;
-    await window.jupyterapp.commands.execute('notebook:run-all-cells');
-    return shown.content.model.toJSON().cells; })()"""
-OPENED = """(() => {
-    const shown = window.jupyterapp?.shell.currentWidget;
-    return shown?.sessionContext?.kernelDisplayStatus === 'idle'; })()"""
-
-
-def test_the_first_notebook_runs_in_jupyterlab(other, tmp_path):
-    """Once its cell has run, a figure answers the mouse."""
-    if not isinstance(other, Firefox):
-        pytest.skip("JupyterLab is opened in Firefox")
-    other.resize(1280, 1500)
-    with jupyterlab(None, tmp_path, windowing="none") as opener:
-        _, folder, lab = opener.args
-        shutil.copy(FIRST, folder / "first.ipynb")
-        other.goto(f"{lab}lab/tree/first.ipynb")
-        other.wait_for(OPENED)
-        cells = other.run(RUN_IN_LAB)
-        outputs = [o for cell in cells for o in cell.get("outputs", ())]
-        assert not [o for o in outputs if o["output_type"] == "error"]
-        host = HOST.format(0)
-        other.wait_for(f"!!({host})?.stage?.view")
-        before = other.run(STATE.format(host))
-        (grip, by, _), *_ = DRAGS["hands"]
-        other.drag(other.run(GRIP.format(host, grip)), by)
-        assert other.run(STATE.format(host)) != before
