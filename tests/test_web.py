@@ -125,6 +125,7 @@ def test_the_home_page_lists_every_page_and_the_handouts_there_are():
     for path in PATHS:
         assert f'href="{path.stem}.html"' in page
         assert f"\n{path.stem}\n" in page  # in the list of pages
+    assert "<strong>09" in page and "10 000" not in page  # no line breaks it
     assert "handouts/" not in page
     built = pages.Edition(handouts=["student/01_sine_waves.pdf"])
     assert home.home_page(built).count('href="handouts/') == 1

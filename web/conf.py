@@ -4,7 +4,7 @@ import html
 import re
 
 from docutils import nodes
-from pages import OTHER_PAGES
+from pages import OTHER_PAGES, whole_numbers
 from series.formulas import mathml
 from series.listing import TITLE
 
@@ -74,8 +74,7 @@ def hold_together(app, doctree, pagename):
             code["classes"].append("whole")
     for text in list(doctree.findall(nodes.Text)):
         if not isinstance(text.parent, VERBATIM):
-            whole = re.sub(r"(?<=\d) (?=\d{3}\b)", "\N{NO-BREAK SPACE}", text)
-            text.parent.replace(text, nodes.Text(whole))
+            text.parent.replace(text, nodes.Text(whole_numbers(text)))
 
 
 def describe(app, pagename, templatename, context, doctree):

@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Template
 
 from nbformat import NotebookNode
-from pages import PROJECT, WEB, Edition, lite_address
+from pages import PROJECT, WEB, Edition, lite_address, whole_numbers
 from series.cells import tags
 from series.chapters import read_notebook
 from series.commands import CommandError
@@ -21,9 +21,11 @@ SURPRISING = (4, 7, 8, 9, 17)  # of these, what surprises most
 CARD = """\
 <a class="chapter" href="{page}.html">
 <img src="{folder}/{number}.png" alt="" loading="lazy">
+<span class="about">
 <strong>{number} {title}</strong>
 <span>{question}</span>
 <small>about {minutes} minutes{tensorflow}</small>
+</span>
 </a>"""
 CLAIM = """\
 <div class="claim" data-verdict="{verdict}">
@@ -52,11 +54,9 @@ def home_page(edition: Edition) -> str:
     if start.path.stem in edition.lite:
         student, _ = edition.lite[start.path.stem]
         run = (
-            f'Or <a href="{lite_address(student)}">run it in your browser</a>'
-            " right away."
+            f' or to <a href="{lite_address(student)}">run in your browser</a>'
         )
     parts = {
-        "start": start.title,
         "start_file": start.file,
         "start_run": run,
         "claims": claims(),
@@ -74,7 +74,7 @@ def _cards_of(part: str) -> str:
             page=each.path.stem,
             folder=CARDS,
             number=each.number,
-            title=html.escape(each.title),
+            title=html.escape(whole_numbers(each.title)),
             question=html.escape(each.question),
             minutes=each.minutes,
             tensorflow=", TensorFlow" if each.tensorflow else "",

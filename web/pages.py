@@ -78,6 +78,11 @@ class Edition:
         return f"https://github.com/{self.repository}/blob/HEAD/{path}"
 
 
+def whole_numbers(text: str) -> str:
+    """A text in which no line breaks within a number such as 10 000."""
+    return re.sub(r"(?<=\d) (?=\d{3}\b)", "\N{NO-BREAK SPACE}", text)
+
+
 # The page of a notebook.
 
 
