@@ -33,18 +33,19 @@ def test_looking_back_is_softer_in_longer_texts_and_narrower_heads(names):
     assert shares == sorted(shares)
 
 
-def test_a_larger_shift_looks_more_sharply(names):
-    table, matrix = position_encoding(100, 512), shift(-3)
-    for times, least, most in ((1, 0.18, 0.24), (10, 0.88, 0.93)):
-        scores = times * table[50] @ matrix @ table.T / np.sqrt(512)
-        weights = np.exp(scores - scores.max())
-        assert least < weights[47] / weights.sum() < most
+@pytest.mark.parametrize("seq_len", [60, 100, 1000])
+def test_a_larger_shift_looks_more_sharply(names, seq_len):
+    for factor, least, most in ((1, 0.18, 0.24), (10, 0.88, 0.93)):
+        share = names["look_back"](seq_len, 512, factor)[50, 47]
+        assert least < share < most
 
 
-def test_evenly_spaced_hands_are_all_back_at_once():
-    angles = 512 * 2 * np.pi * np.arange(1, 257) / 512
-    assert np.cos(angles) == pytest.approx(1)
-    assert np.sin(angles) == pytest.approx(0, abs=1e-9)
+@pytest.mark.parametrize("d_model", [64, 128, 512])
+def test_a_position_ten_times_as_far_moves_its_row_to_the_right(d_model):
+    table = position_encoding(1000, d_model)
+    for position in (3, 8, 99):
+        far, near = table[10 * position], table[position]
+        assert far[d_model // 4 :] == pytest.approx(near[: -d_model // 4])
 
 
 def test_only_wide_tables_make_far_rows_unlike(names):
@@ -82,6 +83,14 @@ def among_100(row):
     return np.argmax(position_encoding(100, 512) @ row)
 
 
+def column_by_column(row):
+    return np.abs(position_encoding(1000, 512) - row).argmin()
+
+
+def smallest_distance(row):
+    return np.linalg.norm(position_encoding(1000, 512) - row, axis=1).min()
+
+
 def shift(offset):
     turn = offset * 10_000 ** (-np.arange(0, 512, 2) / 512)
     matrix = np.zeros((512, 512))
@@ -101,6 +110,8 @@ def five_ahead_except_at_first():
 REPLIES = [
     (1, [nearest], "Correct."),
     (1, [among_100], "`encoding` has 100 rows"),
+    (1, [column_by_column], "one distance for each row"),
+    (1, [smallest_distance], "not the smallest distance"),
     (2, [np.linalg.inv, np.transpose], "Correct."),
     (2, [lambda matrix: matrix], "That is the same rotation"),
     (3, [shift(5), 3 * shift(5), shift(5).tolist()], "Correct."),
