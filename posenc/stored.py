@@ -1,12 +1,10 @@
 """Weights of small trained models, stored in eight bits a number.
 
-`inside.js` holds the model of the figure "inside", and `stranger.js` that of
-an exercise in notebook 13. Each is a script, so that a page can bring it, and
-its longest line is JSON. `tools/store_models.py` trains and stores both.
+`inside.json` holds the model of the figure "inside", and `stranger.json` that
+of an exercise in notebook 13. `tools/store_models.py` trains and stores both.
 """
 
 import json
-import re
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from importlib.resources import files
@@ -25,22 +23,13 @@ def load_weights(name: str) -> list[np.ndarray]:
     Returns:
         float32 matrices, in the order of Keras's `get_weights`.
     """
-    script = (files("posenc") / f"{name}.js").read_text("utf-8")
-    packed = re.search(r"\[.*\]", script)[0]
+    packed = (files("posenc") / f"{name}.json").read_text("utf-8")
     return [unpack(matrix) for matrix in json.loads(packed)]
 
 
-def weights_script(name: str, weights: Sequence[np.ndarray]) -> str:
-    """The script that holds a model's weights, as `load_weights` reads it.
-
-    The script tells figures that wait for it that it is there.
-    """
-    known_as = f"posenc{name.title()}"
-    return (
-        "// Weights of a trained model; tools/store_models.py writes them.\n"
-        f"globalThis.{known_as} = {json.dumps([pack(w) for w in weights])};\n"
-        f'globalThis.dispatchEvent(new Event("{known_as}"));\n'
-    )
+def packed_weights(weights: Sequence[np.ndarray]) -> str:
+    """A model's weights as `load_weights` reads them."""
+    return json.dumps([pack(matrix) for matrix in weights]) + "\n"
 
 
 def pack(matrix: np.ndarray) -> dict:

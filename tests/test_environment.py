@@ -52,8 +52,14 @@ def imported(source: str) -> set[str]:
             package, _, module = name.partition(".")
             found.add(package)
             if package == "posenc":
-                found |= imported((ROOT / f"posenc/{module}.py").read_text())
+                found |= imported(source_of(module))
     return found
+
+
+def source_of(module: str) -> str:
+    """The code of a module of `posenc`, or of a package in it."""
+    file, package = ROOT / f"posenc/{module}.py", ROOT / f"posenc/{module}"
+    return (file if file.exists() else package / "__init__.py").read_text()
 
 
 @pytest.mark.parametrize("listed", NOTEBOOKS, ids=lambda each: each.number)

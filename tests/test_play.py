@@ -37,7 +37,7 @@ from matplotlib import colormaps
 from PIL import Image
 from two_layers import run_by_numpy
 
-from posenc.play import RANGES, data_of, play
+from posenc.play import PACKAGE, RANGES, play, script_of
 from posenc.stored import load_weights
 from posenc_helpers import (
     angular_frequencies,
@@ -81,7 +81,7 @@ def displayed(name: str, **settings: float) -> str:
 @pytest.mark.parametrize(
     ("name", "settings", "error", "words"),
     [
-        ("clock", {}, ValueError, "no figure 'clock'.*apart, hands, pair"),
+        ("clock", {}, ValueError, "no figure 'clock'.*apart, hands, inside"),
         ("pair", {"k": 3}, TypeError, "no setting 'k'; it has position, off"),
         ("hands", {"position": 64}, ValueError, "between 0 and 63, not 64"),
         ("hands", {"position": 7.5}, TypeError, "an integer, not 7.5"),
@@ -417,12 +417,6 @@ def test_inside_counts_what_is_right(page):
     moved(page, "inside", **starts)
 
 
-def test_the_weights_are_small_and_only_one_figure_brings_them():
-    assert len(data_of("inside")) <= 100_000
-    brings = [name for name in RANGES if data_of(name)]
-    assert brings == ["inside"]
-
-
 def test_the_notes_are_true_at_every_setting():
     """Of the figures apart, hands and rotary."""
     for frequency in np.arange(0.05, 3.1, 0.001):
@@ -510,6 +504,57 @@ def test_query_and_key_can_be_moved_together(page, width):
         now = figure.evaluate(STATE)
         states.append((now["query"], now["key"]))
     assert states == [(21, 63), (21, 63), (20, 63)]
+
+
+def test_the_script_of_a_figure_is_small():
+    """It has what the figure needs, and one model's weights if it runs it."""
+    sizes = {name: len(script_of([name])) for name in RANGES}
+    assert sizes.pop("inside") < 100_000
+    assert max(sizes.values()) < 40_000
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_parts_import_what_there_is(browser, name):
+    """A browser says which name is missing where, as our joining does not."""
+    page = browser.new_page()
+    page.route("**/*", serve_part)
+    page.goto("http://127.0.0.1/")
+    page.evaluate(f"import('/play/figures/{name}.js')")
+    assert page.evaluate("Object.keys(posencFigures)") == [name]
+    page.close()
+
+
+def serve_part(route) -> None:
+    path = PACKAGE / route.request.url.partition("127.0.0.1/")[2]
+    if path.suffix:
+        route.fulfill(path=path)
+    else:
+        route.fulfill(body="A page.", content_type="text/html")
+
+
+# As JupyterLab does: first the element, then its script.
+SHOW = """html => {
+    const [element, script] = html.split('<script>');
+    document.body.insertAdjacentHTML('beforeend', element);
+    const run = document.createElement('script');
+    run.textContent = script.replace('</' + 'script>', '');
+    document.body.append(run); }"""
+
+
+def test_figures_bring_their_scripts_one_after_the_other(browser):
+    """Each its own, and the same one again where a cell is run again."""
+    page = browser.new_page()
+    errors = []
+    page.on("pageerror", lambda error: errors.append(error))
+    for name in ("pair", "alike", "inside", "pair"):
+        page.evaluate(SHOW, displayed(name, position=9))
+    figures = page.locator("posenc-play").all()
+    states = [figure.evaluate(STATE)["position"] for figure in figures]
+    assert states == [9] * 4
+    for figure in figures:
+        keys(figure)
+    assert errors == []
+    page.close()
 
 
 IN_A_SHADOW = """html => {

@@ -21,8 +21,9 @@ from series.listing import LIST, NOTEBOOKS, ROOT
 
 WORKSHOP = ROOT / "workshop/README.md"
 SPEAK_OF_NOTEBOOKS = (
-    *("*.md", "*.py", "*.js", "*.toml", "posenc/*", "tests/*", "tools/**/*"),
-    *("notebooks/*", "review/**/*", "web/*", "workshop/*", ".github/**/*"),
+    *("*.md", "*.py", "*.js", "*.toml", "tests/*", "tools/**/*"),
+    *("notebooks/*", "posenc/**/*", "review/**/*", "web/*", "workshop/*"),
+    ".github/**/*",
 )
 OWN = {"tests/test_renumber.py", "web/changes.md"}  # examples, and history
 WRITTEN = {".md", ".py", ".js", ".toml", ".ipynb", ".yml"}

@@ -13,7 +13,7 @@ import numpy as np
 from series import commands
 from series.cells import tags
 
-from posenc.stored import load_weights, weights_script
+from posenc.stored import load_weights, packed_weights
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOK = ROOT / "notebooks/13_inside.ipynb"
@@ -47,8 +47,8 @@ def store(names: dict, name: str, seed: int) -> None:
     model = names["Copier"]([names["FREQUENCIES"]] * 2, seed)
     names["train"](model)
     exact = predictions(names, model)
-    file = ROOT / f"posenc/{name}.js"
-    file.write_text(weights_script(name, model.get_weights()), "utf-8")
+    file = ROOT / f"posenc/{name}.json"
+    file.write_text(packed_weights(model.get_weights()), "utf-8")
     model.set_weights(load_weights(name))
     changed = np.mean(predictions(names, model) != exact)
     size = file.stat().st_size / 1000

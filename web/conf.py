@@ -2,11 +2,16 @@
 
 import html
 import re
+import sys
+from pathlib import Path
 
 from docutils import nodes
 from pages import OTHER_PAGES, whole_numbers
 from series.formulas import mathml
 from series.listing import TITLE
+
+sys.path.append(str(Path(__file__).resolve().parent.parent))
+from posenc.play import figures_in, script_of
 
 project = html_title = TITLE
 extensions = ["myst_nb"]
@@ -17,8 +22,6 @@ html_math_renderer = "mathml"
 html_theme = "sphinx_book_theme"
 html_static_path = [
     "static",
-    "../posenc/play.js",
-    "../posenc/inside.js",
     "../workshop/templates/STIXTwoMath.woff",
 ]
 html_css_files = ["site.css"]
@@ -81,10 +84,6 @@ def describe(app, pagename, templatename, context, doctree):
     """Tell the templates about a page; keep signs beside their formulas."""
     if doctree is None:
         return  # the page to search
-    if '<posenc-play figure="inside"' in context["body"]:
-        app.add_js_file("inside.js", loading_method="defer")  # its weights
-    if "<posenc-play" in context["body"]:
-        app.add_js_file("play.js", loading_method="defer")
     notebook = f"notebooks/{pagename}.ipynb"
     context["source_file"] = SOURCES.get(pagename, notebook)
     paragraph = next(iter(doctree.findall(nodes.paragraph)))
@@ -95,6 +94,9 @@ def describe(app, pagename, templatename, context, doctree):
     body = body.replace(
         '<summary aria-label="Toggle hidden content">', "<summary>"
     )
+    figures = figures_in(body)
+    if figures:
+        body += f"<script>{script_of(figures)}</script>"
     context["body"] = body
 
 

@@ -35,14 +35,14 @@ with urlopen("{}") as answer:
 for name in archive.namelist():
     path = Path(*Path(name).parts[1:])  # without the archive's own folder
     if path.suffix in (".py", ".js", ".json"):
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(archive.read(name))"""
 
 
 def sources_of(module: str) -> dict[Path, Path]:
     """The files of a module or package, each with its place for imports."""
     home = PROJECT / MODULES[module]
-    files = [home / f"{module}.py", *sorted((home / module).glob("*.*"))]
+    files = [home / f"{module}.py", *sorted((home / module).rglob("*.*"))]
     return {
         path: path.relative_to(home)
         for path in files
@@ -120,7 +120,7 @@ def write_for_colab(
             _write(copy, folder / files[path.stem])
     for module in MODULES:
         for path, place in sources_of(module).items():
-            (folder / place).parent.mkdir(exist_ok=True)
+            (folder / place).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, folder / place)
 
 

@@ -39,7 +39,7 @@ from series.commands import CommandError, parser, run
 from series.formulas import mathml
 from series.listing import NOTEBOOKS, TITLE
 
-from posenc.play import SCRIPT, data_of
+from posenc.play import figures_in, script_of
 
 WORKSHOP = Path(__file__).resolve().parent
 KINDS = ("student", "instructor")
@@ -214,15 +214,6 @@ def _list_contents(cells: list[NotebookNode]) -> None:
     ]
 
 
-def _figures_to_play(cell: NotebookNode) -> list[str]:
-    """The names of the figures to play with that a cell shows."""
-    shown = [
-        output.get("data", {}).get("text/html", "")
-        for output in cell.get("outputs", ())
-    ]
-    return re.findall(r'<posenc-play figure="(\w+)"', "\n".join(shown))
-
-
 def _chapter_id(path: Path) -> str:
     return "notebook-" + re.sub(r"\W", "-", path.stem)
 
@@ -257,10 +248,14 @@ def page(
         "paper": paper,
         "chapters": chapters,
     }
-    shown = {figure for cell in cells for figure in _figures_to_play(cell)}
-    figures = sorted(shown)
+    shown = [
+        output.get("data", {}).get("text/html", "")
+        for cell in cells
+        for output in cell.get("outputs", ())
+    ]
+    figures = figures_in("\n".join(shown))
     if figures:
-        handout["script"] = "".join([*map(data_of, figures), SCRIPT])
+        handout["script"] = script_of(figures)
     exporter = HTMLExporter(
         template_name="templates",
         extra_template_basedirs=[str(WORKSHOP)],

@@ -1,0 +1,231 @@
+// Inside a trained transformer of two layers, the one that notebook 13 builds.
+
+import { BRIGHTNESS } from "../colors.js";
+import { isOn } from "../controls.js";
+import { area, box, grip, line, px, text } from "../drawing.js";
+import { add } from "../frame.js";
+import { clamp, number, range } from "../numbers.js";
+import { HEADS, PAIRS, run } from "../transformer.js";
+
+// Where each setting begins, its least and its largest value.
+const RANGES = {
+  text: ["birthplaces", 2, 128],
+  length: [32, 32, 128],
+  position: [24, 0, 127],
+  head: [0, 0, 7],
+  heads: [255, 0, 255],
+  pairs: [65535, 0, 65535],
+  positions: [3, 0, 3],
+};
+
+const A = "a".charCodeAt(0);
+
+function mapImage(weights, count) {
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = count;
+  const pen = canvas.getContext("2d");
+  const pixels = pen.createImageData(count, count);
+  for (let p = 0; p < count; p++) {
+    for (let at = p * count; at <= p * count + p; at++) {
+      const color = BRIGHTNESS[Math.round(255 * weights[at])];
+      for (let k = 0; k < 3; k++) pixels.data[4 * at + k] = color[k];
+      pixels.data[4 * at + 3] = 255; // what is ahead stays clear
+    }
+  }
+  pen.putImageData(pixels, 0, 0);
+  return canvas.toDataURL();
+}
+
+// Only what the switches and the letters change is computed anew.
+const computed = { for: "" };
+function compute(letters, { heads, pairs, positions }) {
+  const wanted = [letters, heads, pairs, positions].join();
+  if (computed.for === wanted) return computed;
+  const frequencies = [0, 1].map((layer) =>
+    PAIRS.map((w, i) =>
+      isOn(positions, layer) && isOn(pairs, 8 * layer + i) ? w : 0,
+    ),
+  );
+  const on = [0, 1].map((layer) =>
+    range(HEADS).map((head) => isOn(heads, HEADS * layer + head)),
+  );
+  Object.assign(computed, run(letters, frequencies, on), { for: wanted });
+  const count = letters.length;
+  const rows = range(count).map((p) =>
+    computed.ratings.subarray(26 * p, 26 * p + 26),
+  );
+  computed.foretold = rows.map((row) => row.indexOf(Math.max(...row)));
+  computed.images = computed.maps.map((map) => mapImage(map, count));
+  return computed;
+}
+
+const LAYERS = ["first", "second"];
+const headOf = (place) =>
+  `${LAYERS[Math.floor(place / HEADS)]} layer, head ${place % HEADS}`;
+
+add("inside", RANGES, {
+  ask: `Below each letter stands what the model has foretold for it, in a frame
+    if it is wrong. Columns show where the shown head looks from the marked
+    letter. Switch heads and pairs off, one at a time. Which head of the first
+    layer does the model need most, and where does it look? Which of the two
+    layers can do without RoPE?`,
+  note: `Head 2 of the first layer looks one letter back: without it, about half
+    of the letters are wrong, and without any other head, hardly one. Of all
+    pairs, it needs the two fastest, 0 and 1, of the first layer. The second
+    layer compares letters, wherever they stand. Without its RoPE, nothing is
+    lost, and at 128 letters more are right than with it.`,
+  settings: {
+    text: {
+      label: "Letters that repeat",
+      clean: (typed) => typed.toLowerCase().replace(/[^a-z]/g, ""),
+    },
+    length: { label: "Length of text", room: "half" },
+    position: {
+      label: "Letter that looks",
+      room: "half",
+      tone: "orange",
+      last: ({ length }) => length - 1,
+    },
+    head: { label: "Shown head", show: headOf },
+    positions: {
+      switches: [
+        {
+          label: "RoPE in layer",
+          names: LAYERS.map((layer) => `RoPE, ${layer} layer`),
+          marks: LAYERS,
+        },
+      ],
+    },
+    heads: {
+      switches: LAYERS.map((layer) => ({
+        label: `Heads, ${layer}`,
+        names: range(HEADS).map((head) => `Head ${head}, ${layer} layer`),
+      })),
+    },
+    pairs: {
+      switches: LAYERS.map((layer) => ({
+        label: `Pairs, ${layer}`,
+        names: PAIRS.map((w, i) => `Pair ${i}, ${layer} layer`),
+      })),
+    },
+  },
+  compute, // for the tests
+  draw(state, width) {
+    const { text: typed, length, head } = state;
+    const letters = range(length).map(
+      (p) => typed.charCodeAt(p % typed.length) - A,
+    );
+    const position = Math.min(state.position, length - 1);
+    const { maps, images, foretold } = compute(letters, state);
+    const spelled = (letter) => String.fromCharCode(A + letter);
+
+    // The text, in rows of 16 or 32 letters.
+    const inRow = width < 540 ? 16 : 32;
+    const cell = width / inRow;
+    const [bar, deep] = [12, 44]; // pixels of a column, and of a row
+    const at = (p) => [
+      ((p % inRow) + 0.5) * cell,
+      Math.floor(p / inRow) * deep,
+    ];
+    const weights = maps[head].subarray(position * length);
+    const known = range(length).filter((p) => p > typed.length);
+    const right = known.filter((p) => foretold[p - 1] === letters[p]);
+    const cells = letters.map((letter, p) => {
+      const [x, y] = at(p);
+      const seen = p <= position ? weights[p] : 0;
+      const guess = p > 0 ? spelled(foretold[p - 1]) : "";
+      const isKnown = p > typed.length;
+      const isWrong = isKnown && foretold[p - 1] !== letter;
+      const tone = isWrong ? "orange strong" : isKnown ? "blue" : "soft";
+      return [
+        box(x - 4, y + bar * (1 - seen), 8, bar * seen, "weight"),
+        text(x, y + bar + 14, spelled(letter), "middle letter"),
+        text(x, y + bar + 29, guess, `middle ${tone}`),
+        isWrong ? box(x - 7, y + bar + 18, 14, 15, "wrong orange") : "",
+      ];
+    });
+    const [x, y] = at(position);
+    const rows = Math.ceil(length / inRow);
+
+    // The maps, four in a row.
+    const size = Math.min((width - 3 * 8) / HEADS, 128);
+    const gap = (width - HEADS * size) / (HEADS - 1);
+    const step = size + 21;
+    const places = images.map((image, place) => [
+      (place % HEADS) * (size + gap),
+      Math.floor(place / HEADS) * step + 18,
+    ]);
+    const pictures = images.map((image, place) => {
+      const [left, top] = places[place];
+      const isOff = !isOn(state.heads, place);
+      const whole = width < 540 ? `head ${place % HEADS}` : headOf(place);
+      const title = isOff ? `${whole}: off` : whole;
+      return [
+        `<image class="${isOff ? "off" : ""}" x="${px(left)}" y="${px(top)}"
+          width="${px(size)}" height="${px(size)}" href="${image}"/>`,
+        box(left, top, size, size, "edge"),
+        text(left, top - 5, title, place === head ? "strong" : "soft"),
+      ];
+    });
+    const [left, top] = places[head];
+    const lineAt = top + ((position + 0.5) / length) * size;
+
+    // What the shown head does, on average over the text.
+    const mean = (from, offset) => {
+      const all = range(length).slice(from);
+      const sum = all.reduce(
+        (total, p) => total + maps[head][p * length + p - offset],
+        0,
+      );
+      return all.length ? number(sum / all.length, 2) : "0";
+    };
+    const before = mean(1, 1);
+    const after = mean(typed.length, typed.length - 1);
+    const score = known.length
+      ? `In later rounds, ${right.length} of ${known.length} letters are
+        right.`
+      : "No letter can be foretold, because nothing is repeated yet.";
+    return {
+      pictures: [
+        {
+          width,
+          height: rows * deep,
+          layers: [
+            area("letter", box(0, 0, width, rows * deep, "room")),
+            cells,
+            grip(
+              "letter",
+              box(x - cell / 2, y + bar, cell, 34, "room"),
+              box(x - 8, y + bar + 1, 16, 17, "frame orange", 'rx="3"'),
+            ),
+          ],
+        },
+        {
+          width,
+          height: 2 * step,
+          layers: [
+            pictures,
+            [
+              box(left, top, size, size, "frame orange"),
+              line(left - 4, lineAt, left + size + 4, lineAt, "looks"),
+            ],
+            area("map", box(0, 0, width, 2 * step, "room")),
+          ],
+        },
+      ],
+      drag: {
+        letter: ({ x, y }) => {
+          const column = clamp(0, Math.floor(x / cell), inRow - 1);
+          const row = clamp(0, Math.floor(y / deep), rows - 1);
+          return { position: Math.min(row * inRow + column, length - 1) };
+        },
+        map: ({ x, y }) => {
+          const column = clamp(0, Math.floor(x / (size + gap)), HEADS - 1);
+          return { head: HEADS * (y < step ? 0 : 1) + column };
+        },
+      },
+      says: `${score} The shown head: ${before} of its weight on the letter
+        before, ${after} on the answer.`,
+    };
+  },
+});

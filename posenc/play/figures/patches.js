@@ -1,0 +1,171 @@
+// The patches of an image, and how one patch scores all others.
+
+import { color } from "../colors.js";
+import { WAVELENGTHS } from "../controls.js";
+import { area, box, circle, grip, scale, text } from "../drawing.js";
+import { add } from "../frame.js";
+import { LOOKS_AT_TWO, valuesOf } from "../image_head.js";
+import { clamp, number, range } from "../numbers.js";
+
+// Where each setting begins, its least and its largest value.
+const RANGES = {
+  encoding: [0, 0, 3],
+  below: [0, 0, 2],
+  row: [6, 0, 15],
+  column: [9, 0, 15],
+  height: [16, 4, 16],
+  width: [16, 4, 16],
+  base: [10, 1, 10000],
+};
+
+add("patches", RANGES, {
+  narrow: true,
+  ask: `Let the head look one below, and change the image's width. With which
+    encodings does the dot stay below the frame? With which can the head look
+    right and below at once?`,
+  note: `If patches are numbered row by row, a head that was trained at a width
+    of 8 looks 8 numbers ahead, which is the patch below at that width alone.
+    With a row and a column for each patch, the dot stays below. 2-D sinusoids
+    and axial RoPE make the same cross, because a score is a part for the row plus a
+    part for the column. Such a head cannot look right and below alone: the
+    frame and the diagonal patch take as much. Mixed RoPE has slanted waves,
+    which make a spot, and its head can look at the two alone at any width. A
+    larger base makes this slower to learn, because most waves hardly move
+    within 16 rows.`,
+  settings: {
+    encoding: {
+      label: "Encoding",
+      choices: ["numbers", "2-D sinusoids", "axial RoPE", "mixed RoPE"],
+    },
+    below: {
+      label: "The head looks at",
+      choices: ["itself", "one below", "two places"],
+      room: 5.5,
+    },
+    row: {
+      label: "Frame's row",
+      show: (row, { height }) => number(Math.min(row, height - 1)),
+    },
+    column: {
+      label: "Frame's column",
+      show: (column, { width }) => number(Math.min(column, width - 1)),
+    },
+    height: { label: "Image height" },
+    width: { label: "Image width" },
+    base: { label: "Base", ...WAVELENGTHS },
+  },
+  draw({ encoding, below, height, base, ...state }, room) {
+    // In a smaller image, the frame waits at its edge.
+    const columns = state.width;
+    const row = Math.min(state.row, height - 1);
+    const column = Math.min(state.column, columns - 1);
+    const places = range(height).flatMap((y) =>
+      range(columns).map((x) => [y - row, x - column]),
+    );
+    const values = valuesOf(places, columns, { encoding, below, base });
+    const weighs = below === LOOKS_AT_TWO; // weights are shown, not scores
+    const cells = places.map(([down, right], i) => {
+      return { y: row + down, x: column + right, value: values[i] };
+    });
+    const best = cells.reduce((one, two) =>
+      two.value > one.value + 1e-9 ? two : one,
+    );
+    // Weights that are almost the largest have a dot, too.
+    const peaks = weighs
+      ? cells.filter(({ value }) => value > 0.75 * best.value)
+      : [best];
+    const tone = (value) => color(weighs ? Math.min(2 * value, 1) : value);
+
+    const size = room < 500 ? Math.min(15, (room - 96) / 16) : 21;
+    const left = Math.max(26, (room - 16 * size - 60) / 2);
+    const X = scale([0, 16], [left, left + 16 * size]);
+    const Y = scale([0, 16], [20, 20 + 16 * size]);
+    const bar = scale([1, -1], [Y.start, Y.start + 8 * size]);
+    const barX = X.end + 16;
+    const [centerX, centerY] = [X(column + 0.5), Y(row + 0.5)];
+    const ticks = (count) => range(count).filter((k) => k % 4 === 0);
+
+    const named = [
+      ["To the right", 0, 1],
+      ["Below", 1, 0],
+      ["Diagonal", 1, 1],
+      ...(weighs ? [["Itself", 0, 0]] : []),
+    ]
+      .filter(([, y, x]) => row + y < height && column + x < columns)
+      .map(([name, y, x]) => {
+        const value = values[(row + y) * columns + column + x];
+        return `${name}: ${number(value, 2)}.`;
+      });
+    const [kind, high, low, digits] = weighs
+      ? ["weight", 0.5, 0, 2]
+      : ["score", 1, -1, 0];
+    return {
+      pictures: [
+        {
+          width: room,
+          height: Y.end + 6,
+          layers: [
+            [
+              ticks(columns).map((x) =>
+                text(X(x + 0.5), Y.start - 6, x, "middle soft"),
+              ),
+              ticks(height).map((y) =>
+                text(X.start - 6, Y(y + 0.5) + 4, y, "end soft"),
+              ),
+            ],
+            area(
+              "query",
+              cells.map(({ y, x, value }) =>
+                box(
+                  X(x) + 0.5,
+                  Y(y) + 0.5,
+                  size - 1,
+                  size - 1,
+                  "",
+                  `fill="${tone(value)}"`,
+                ),
+              ),
+            ),
+            [
+              range(40).map((k) =>
+                box(
+                  barX,
+                  bar(1 - k / 20),
+                  10,
+                  bar(0.95) - bar(1) + 0.5,
+                  "",
+                  `fill="${tone(high - ((k + 0.5) / 40) * (high - low))}"`,
+                ),
+              ),
+              [1, 0, -1].map((v) => {
+                const value = (high + low) / 2 + (v * (high - low)) / 2;
+                const said = number(value, digits);
+                return text(barX + 15, bar(v) + 4, said, "soft");
+              }),
+              text(barX, bar.end + 20, kind, "soft"),
+            ],
+            peaks.map(({ x, y }) =>
+              circle(X(x + 0.5), Y(y + 0.5), 0.2 * size, "peak"),
+            ),
+            grip(
+              "query",
+              box(centerX - 22, centerY - 22, 44, 44, "room"),
+              box(X(column), Y(row), size, size, "halo"),
+              box(X(column), Y(row), size, size, "frame"),
+            ),
+          ],
+        },
+      ],
+      drag: {
+        query: ({ x, y }) => ({
+          row: clamp(0, Math.floor(Y.back(y)), height - 1),
+          column: clamp(0, Math.floor(X.back(x)), columns - 1),
+        }),
+      },
+      says: weighs
+        ? `Weights. ${named.join(" ")}`
+        : `Highest score: ${number(best.value, 2)}, at row ${best.y}, column
+            ${best.x}. ${named.join(" ")}`,
+    };
+  },
+});

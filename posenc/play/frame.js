@@ -1,0 +1,224 @@
+// What all figures share: the state, the pictures, the element on the page.
+//
+// <posenc-play figure="hands" data-position="7"> is a figure to play with. It
+// needs no kernel, no library and no network. On screen it takes the place of
+// the still picture above it; on paper the picture is printed.
+
+import { controlsOf, showState, valueOf } from "./controls.js";
+import { listenForDrags } from "./drag.js";
+import { all } from "./drawing.js";
+import { clamp } from "./numbers.js";
+import { STYLE } from "./style.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const ADDED = "posenc-figure-added"; // an event
+
+// Add a figure to those that elements can show. It is an object with
+// - `ask`, the question it asks, and `note`, what to notice after the first
+//   move;
+// - `settings`, each with a `label`, and a slider, a button for each of its
+//   `choices`, `switches`, or a field for text that is made `clean`. `ranges`
+//   holds where each begins, and the range of its values, or of its length;
+// - `plays`, the setting that a Play button runs through, if there is one;
+//   `together`, those that an arrow key moves at once if Shift is held; and
+//   `narrow` if two of its many sliders stand side by side on a phone;
+// - `draw`, which makes three things from the state, which is a value for each
+//   setting, and from the room in pixels: `pictures`, which are lists of SVG
+//   markup; `says`, the numbers in a sentence; and `drag`, which holds for each
+//   data-drag="name" in the markup how a place in the picture changes the state.
+export function add(name, ranges, figure) {
+  for (const [setting, [start, min, max]] of Object.entries(ranges)) {
+    Object.assign(figure.settings[setting], { start, min, max });
+  }
+  // A page may bring this script more than once, and a figure of its own each
+  // time. All of them stand in one list, for the first script's elements.
+  globalThis.posencFigures ??= {};
+  globalThis.posencFigures[name] = figure;
+  define();
+  globalThis.dispatchEvent(new Event(ADDED));
+}
+
+class Stage {
+  constructor(host, figure) {
+    this.host = host;
+    this.figure = figure;
+    this.state = {};
+    for (const [name, { start }] of Object.entries(figure.settings)) {
+      const given = host.dataset[name] ?? start;
+      this.state[name] = typeof start === "string" ? given : Number(given);
+    }
+    const button = figure.plays ? '<button type="button">Play</button>' : "";
+    const root = host.attachShadow({ mode: "open" });
+    root.innerHTML = `<style>${STYLE}</style>
+      <div class="figure ${figure.narrow ? "narrow" : ""}" role="group"
+        aria-label="A figure to play with">
+        <p class="ask">${figure.ask}</p>
+        <div class="pictures"></div>
+        <div class="controls">${button}
+          <div class="settings">${controlsOf(figure.settings)}</div></div>
+        <p class="says"></p>
+        <p class="heard" role="status"></p>
+        <p class="note">${figure.note}</p>
+      </div>`;
+    this.part = (selector) => root.querySelector(selector);
+    this.listen(this.part(".figure"));
+  }
+
+  // Change the state as the reader wants it.
+  move(changes) {
+    Object.assign(this.state, changes);
+    this.host.toggleAttribute("played", true);
+    this.draw();
+    // Said when the figure has come to rest, and not at every step.
+    clearTimeout(this.soon);
+    if (!this.timer) {
+      const say = () => {
+        this.part(".heard").textContent = this.part(".says").textContent;
+      };
+      this.soon = setTimeout(say, 800);
+    }
+  }
+
+  draw() {
+    const room = this.part(".pictures").clientWidth;
+    if (!room) return; // folded away
+    this.view = this.figure.draw(this.state, room);
+    this.view.pictures.forEach((picture, i) => this.paint(picture, i));
+    this.part(".says").textContent = this.view.says.replace(/\s+/g, " ");
+    const controls = this.part(".settings");
+    showState(controls, this.figure.settings, this.state);
+  }
+
+  // Only what has changed is drawn anew.
+  paint({ width, height, layers }, i) {
+    const svg =
+      this.part(".pictures").children[i] ??
+      this.part(".pictures").appendChild(document.createElementNS(SVG, "svg"));
+    svg.setAttribute("aria-hidden", "true");
+    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    svg.style.width = `${width}px`;
+    layers.forEach((markup, k) => {
+      const layer =
+        svg.children[k] ?? svg.appendChild(document.createElementNS(SVG, "g"));
+      const wanted = all(markup);
+      if (layer.markup !== wanted) layer.innerHTML = layer.markup = wanted;
+    });
+  }
+
+  listen(node) {
+    listenForDrags(
+      node,
+      () => this.pause(),
+      (name, place, drag) => this.move(this.view.drag[name](place, drag)),
+    );
+    const on = (kind, then) => node.addEventListener(kind, then);
+    let shift = false;
+    on("keydown", (event) => (shift = event.shiftKey));
+    on("keyup", (event) => (shift = event.shiftKey));
+    on("input", ({ target }) => {
+      this.pause();
+      const { name } = target;
+      const setting = this.figure.settings[name];
+      const value = valueOf(target, setting, this.state[name]);
+      if (value !== undefined) this.move(this.changes(name, value, shift));
+    });
+    // What was typed is left as it was understood.
+    on("focusout", ({ target }) => {
+      if (target.type === "text") target.value = this.state[target.name];
+    });
+    on("click", ({ target }) => {
+      if (!target.matches("button")) return;
+      if (this.timer) this.pause();
+      else this.play();
+    });
+  }
+
+  // What a slider changes: one setting or, with Shift, those beside it too.
+  changes(name, value, shift) {
+    const names = this.figure.together ?? [];
+    if (!shift || !names.includes(name)) return { [name]: value };
+    const within = (by, each) => {
+      const { min, max } = this.figure.settings[each];
+      return clamp(min - this.state[each], by, max - this.state[each]);
+    };
+    const by = names.reduce(within, value - this.state[name]);
+    return Object.fromEntries(
+      names.map((each) => [each, this.state[each] + by]),
+    );
+  }
+
+  play() {
+    const name = this.figure.plays;
+    const { min, max } = this.figure.settings[name];
+    const step = () => {
+      const next = this.state[name] + 1;
+      this.move({ [name]: next > max ? min : next });
+    };
+    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.timer = setInterval(step, calm ? 1000 : 250);
+    this.part("button").textContent = "Pause";
+  }
+
+  pause() {
+    if (!this.timer) return;
+    clearInterval(this.timer);
+    this.timer = 0;
+    this.part("button").textContent = "Play";
+    this.move({});
+  }
+}
+
+// The picture that a figure stands for: in its cell, the one before it.
+function pictureAbove(host) {
+  const ends = ".jp-Cell, .cell, article, body";
+  const isWithin = (node) => node && !node.matches(ends);
+  // In a shadow root the way up ends without any of these.
+  for (let node = host; isWithin(node); node = node.parentElement) {
+    let before = node;
+    while ((before = before.previousElementSibling)) {
+      if (before.matches("img") || before.querySelector("img")) return before;
+    }
+  }
+  return null;
+}
+
+class Play extends HTMLElement {
+  // JupyterLab takes outputs out of the page and puts them back.
+  connectedCallback() {
+    const figure = globalThis.posencFigures[this.getAttribute("figure")];
+    if (!figure) {
+      // Until its script has run, the picture stands.
+      const again = () => {
+        if (this.isConnected && !this.stage) this.connectedCallback();
+      };
+      globalThis.addEventListener(ADDED, again, { once: true });
+      return;
+    }
+    this.stage ??= new Stage(this, figure);
+    this.setAttribute("data-lm-suppress-shortcuts", "true"); // JupyterLab's
+    pictureAbove(this)?.classList.add("posenc-still");
+    this.sizes = new ResizeObserver(() => this.repaint());
+    this.sizes.observe(this);
+    this.addEventListener("transitionend", this.repaint);
+    this.addEventListener("transitioncancel", this.repaint);
+  }
+  disconnectedCallback() {
+    this.sizes?.disconnect();
+    this.stage?.pause();
+  }
+  // Dark is where the page writes in light colors.
+  repaint() {
+    const [r, g, b] = getComputedStyle(this).color.match(/[\d.]+/g);
+    this.toggleAttribute("dark", +r + +g + +b > 380);
+    this.stage.draw();
+  }
+}
+
+function define() {
+  if (customElements.get("posenc-play")) return;
+  const style = document.createElement("style");
+  style.textContent =
+    "@media screen { .posenc-still { display: none !important; } }";
+  document.head.append(style);
+  customElements.define("posenc-play", Play);
+}

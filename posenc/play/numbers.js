@@ -1,0 +1,23 @@
+// Numbers: in a circle, within bounds, and as they are written.
+
+export const TURN = 2 * Math.PI;
+export const range = (count, start = 0, step = 1) =>
+  Array.from({ length: count }, (_, i) => start + i * step);
+export const halfTurn = (angle) => angle - TURN * Math.round(angle / TURN);
+export const clamp = (low, value, high) => Math.min(high, Math.max(low, value));
+const formats = range(6).map((digits) => {
+  const fixed = {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  };
+  const plain = { useGrouping: "min2", signDisplay: "negative" };
+  return new Intl.NumberFormat("en", { ...fixed, ...plain });
+});
+export const number = (value, digits = 0) =>
+  formats[digits]
+    .format(value)
+    .replaceAll(",", "\u00a0")
+    .replace("-", "\u2212");
+export const short = (value) => number(value, Number.isInteger(value) ? 0 : 1);
+export const brief = (value) =>
+  value < 1000 ? number(value) : `${number(value / 1000)}k`;
