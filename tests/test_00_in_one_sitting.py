@@ -51,8 +51,17 @@ def by_matrix(pair, angle):
     return np.array([[cos, -sin], [sin, cos]]) @ pair
 
 
+def overwritten(pair, angle):
+    x, y = pair
+    x = x * np.cos(angle) - y * np.sin(angle)
+    return x, x * np.sin(angle) + y * np.cos(angle)
+
+
 REPLIES = [
     (by_matrix, "Correct."),
+    (lambda pair, angle: by_matrix(np.c_[list(pair)], angle), "Correct."),
+    (overwritten, "needs the old x"),
+    (lambda pair, angle: None, "`return` missing"),
     (lambda pair, angle: by_matrix(pair, -angle), "clockwise"),
     (lambda pair, angle: complex(*pair) * np.exp(1j * angle), "two numbers"),
     (lambda pair, angle: by_matrix(pair, np.deg2rad(angle)), "in radians"),

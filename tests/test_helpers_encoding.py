@@ -84,7 +84,7 @@ def test_the_result_belongs_to_the_caller(table_of, d_model):
 LIGHT = "posenc_helpers", "posenc.check", "posenc.play", "posenc.fast_table"
 
 
-@pytest.mark.parametrize("module", [*LIGHT, "posenc.pipeline"])
+@pytest.mark.parametrize("module", [*LIGHT, "posenc.clock", "posenc.pipeline"])
 def test_it_works_without_tensorflow(module):
     """The smaller installation has none."""
     code = (

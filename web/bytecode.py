@@ -16,6 +16,7 @@ FIRST = (
     "matplotlib_inline.backend_inline",
     "piplite.piplite",
     "posenc.check",
+    "posenc.clock",
     "posenc.pipeline",
     "posenc.play",
     "posenc_helpers",
