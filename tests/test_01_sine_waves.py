@@ -55,12 +55,13 @@ REPLIES = [
     (2, [lambda k, w: 2 * math.sin(k * w % math.pi / 2)], "2π, not π"),
     (2, [lambda k, w: math.sin(k * w)], "height of the tip"),
     (3, [(40, 1000), [1000, 36], np.array([40.0, 1500])], "Correct."),
-    (3, [(12, 1500)], "Rows 12 apart are closer (0.036) than neighbors"),
-    (3, [(37, 40)], "Rows 999 apart are closer (0.111)"),
-    (3, [(40, 80)], "Rows 80 apart are closer (0.000)"),
+    (3, [(12, 1500)], "Rows 12 apart are closer (0.0355) than neighbors"),
+    (3, [(37, 40)], "Rows 999 apart are closer (0.11"),
+    (3, [(40, 80)], "Rows 80 apart are closer (0.0000)"),
     (3, [(60, 6000)], "The steps are not clear: 0.074 of a row"),
     (3, [(..., 1000), ...], "Not answered yet"),
-    (3, [36, (36, 1000, 5), "36, 1000"], "Give a pair"),
+    (3, [36, (36, 1000, 5), "36, 1000", ("a", 5), (0, 100)], "Give a pair"),
+    (3, [(36, 1300)], "closer (0.1229) than neighbors (0.1233)"),
 ]
 
 
