@@ -10,7 +10,7 @@ import numpy as np
 from posenc_helpers import angular_frequencies, check_table
 
 RADIX = 32  # a digit of a position is one of 0 to 31
-HUNDRED = RADIX**2
+HUNDREDS_PLACE = RADIX**2  # named as in decimal: 32 tens of 32 ones
 
 
 def fast_position_encoding(
@@ -52,8 +52,12 @@ def fast_position_encoding(
         # i * exp(-ix) = sin(x) + i cos(x): as two floats, sine and cosine.
         ones = 1j * turns_at(np.arange(RADIX), frequencies)
         # A table that ends early needs few tens.
-        tens = turns_at(np.arange(0, min(stop, HUNDRED), RADIX), frequencies)
-        for hundred in range(start - start % HUNDRED, stop, HUNDRED):
+        tens = turns_at(
+            np.arange(0, min(stop, HUNDREDS_PLACE), RADIX), frequencies
+        )
+        for hundred in range(
+            start - start % HUNDREDS_PLACE, stop, HUNDREDS_PLACE
+        ):
             turns = tens * turns_at(hundred, frequencies)
             for ten, turn in enumerate(turns):
                 first = hundred + ten * RADIX

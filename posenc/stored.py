@@ -1,4 +1,4 @@
-"""Weights of small trained models, stored in eight bits a number.
+"""Weights of the small models of notebook 13, in eight bits a number.
 
 `inside.json` holds the model of the figure "inside", and `stranger.json` that
 of an exercise in notebook 13. `tools/store_models.py` trains and stores both.

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parent.parent
+from series.listing import ROOT
 
 
 def run_build(project: Path, **environment) -> None:

@@ -3,7 +3,6 @@
 import io
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stdout
-from pathlib import Path
 
 import handouts
 import nbformat
@@ -19,7 +18,7 @@ from series.commands import CommandError
 settings.register_profile("series", deadline=None, derandomize=True)
 settings.load_profile("series")
 
-ROOT = Path(__file__).parent.parent
+ROOT = listing.ROOT
 PATHS = [each.path for each in listing.NOTEBOOKS]
 ALONE = ["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"]
 

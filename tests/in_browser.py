@@ -24,7 +24,7 @@ from nbformat.v4 import (
 )
 from playwright.sync_api import Locator
 from small_series import picture
-from store_notebooks import KERNEL
+from store_notebooks import KERNELSPEC
 
 from posenc.play import RANGES
 
@@ -200,7 +200,7 @@ def stored_notebook() -> NotebookNode:
             CALL.format(name), id=name, outputs=outputs, execution_count=1
         )
         cells.append(cell)
-    return new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
+    return new_notebook(cells=cells, metadata={"kernelspec": KERNELSPEC})
 
 
 def the(page, name: str) -> Locator:

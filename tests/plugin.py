@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from nbval.plugin import IPyNbCell, IPyNbFile
 from PIL import Image
-from series.cells import IGNORED, VARIES, tags
+from series.cells import IGNORED, PLAY_SCRIPT, VARIES, tags
 
 # Pixels are compared on the system that the pictures are made on: elsewhere
 # another last digit can move one.
@@ -42,10 +42,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collectstart(collector: pytest.Collector) -> None:
-    """Leave out what no notebook stores: the script of figures to play."""
+    """Leave out what no notebook stores."""
     if isinstance(collector, IPyNbFile):
-        script = "(?s)(</posenc-play>)<script>.*</script>"
-        collector.sanitize_patterns[script] = r"\1"
+        collector.sanitize_patterns[PLAY_SCRIPT.pattern] = ""
 
 
 def takes_long(item: pytest.Item) -> bool:

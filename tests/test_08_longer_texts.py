@@ -1,17 +1,15 @@
-"""Notebook 08 and its model: by another route, and on more seeds."""
+"""Notebook 08: its claims by another route, on more seeds; its exercises."""
 
-import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import assert_replies, run_cells, run_up_to
+from test_letters import BACKS, READERS, build
 
-from posenc.letters import MARKER, make_texts
-from posenc_helpers import angular_frequencies, encode_positions, rotate
+from posenc_helpers import angular_frequencies, rotate
 
 NAME = Path(__file__).stem.removeprefix("test_")
-BACKS = [1, 1, 1, 8, 8, 8]
 LENGTHS = [20, 40, 80, 160]
 
 
@@ -27,93 +25,6 @@ def test_t5_buckets_begin_where_its_published_code_begins_them(names):
     far = np.searchsorted(starts, np.arange(16, 400), side="right")
     expected = [*range(16), *(15 + far)]
     assert names["t5_bucket"](np.arange(400)).tolist() == expected
-
-
-def normal(x):
-    return (x - x.mean(-1, keepdims=True)) / np.sqrt(
-        x.var(-1, keepdims=True) + 1e-3
-    )
-
-
-def answer_by_numpy(model, text, reader):
-    """What a reader answers: one text, one head after the other, float64."""
-    kind = type(model).__name__
-
-    def weight(name):
-        return np.asarray(getattr(model, name))[reader].astype(float)
-
-    place, positions = list(text).index(MARKER), np.arange(len(text))
-    offsets = place - positions
-    x = weight("letters")[text]
-    if kind == "LearnedReaders":
-        x = x + weight("table")[positions]
-    if kind == "SinusoidalReaders":
-        x = x + encode_positions(positions, 64)
-    mixed = []
-    for head in range(8):
-        columns = slice(16 * head, 16 * head + 16)
-        queries, keys, values = (
-            normal(x) @ weight(name)[:, columns]
-            for name in ("query", "key", "value")
-        )
-        if kind == "RotaryReaders":
-            queries = rotate(queries, positions, layout="half")
-            keys = rotate(keys, positions, layout="half")
-        scores = keys @ queries[place] / math.sqrt(16)
-        if kind == "ALiBiReaders":
-            scores -= offsets / 2 ** (head + 1)
-        if "T5" in kind:  # all offsets here are below 16
-            bias = weight("buckets")[np.maximum(offsets, 0), head]
-            scores += (40 if kind == "FastT5Readers" else 1) * bias
-        powers = np.exp(scores[: place + 1])
-        mixed.extend(powers @ values[: place + 1] / powers.sum())
-    row = x[place] + np.array(mixed) @ weight("mix")
-    hidden = np.maximum(normal(row) @ weight("hidden"), 0)
-    return hidden @ weight("answer")
-
-
-def build(names, kind, seed=0):
-    """Six readers of a kind, untrained."""
-    first = [10_000] * 6 if kind == "RotaryReaders" else 6
-    return names[kind](first, seed=seed)
-
-
-KINDS = [
-    "Readers",
-    "LearnedReaders",
-    "SinusoidalReaders",
-    "RotaryReaders",
-    "ALiBiReaders",
-    "T5Readers",
-    "FastT5Readers",
-]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_readers_side_by_side_are_what_one_reader_would_be(names, kind):
-    model, rng = build(names, kind), np.random.default_rng(2)
-    if "T5" in kind:
-        model.buckets.assign(rng.normal(size=(6, 32, 8)) / 20)
-    texts = [make_texts(2, 12, back, rng)[0] for back in BACKS]
-    texts = np.stack(texts, axis=1)
-    answers = np.asarray(model(texts))
-    for text, reader in np.ndindex(2, 6):
-        expected = answer_by_numpy(model, texts[text, reader], reader)
-        np.testing.assert_allclose(
-            answers[text, reader], expected, rtol=0, atol=2e-4
-        )
-
-
-@pytest.mark.parametrize("back", [1, 8])
-def test_the_answer_is_the_letter_so_many_places_before_the_marker(back):
-    rng = np.random.default_rng(4)
-    texts, answers = make_texts(500, 20, back, rng)
-    places = np.argmax(texts == MARKER, axis=1)
-    assert set(places) == set(range(back, 20))
-    assert (answers == texts[np.arange(500), places - back]).all()
-    last, answers = make_texts(9, 30, back, rng, marker_last=True)
-    assert (last[:, 29] == MARKER).all()
-    assert (answers == last[:, 29 - back]).all()
 
 
 def turns_a_part(vectors, positions, pairs):
@@ -175,7 +86,7 @@ def test_exercises_reply_to_what_people_write(names, number, answers, reply):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3, 5])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", READERS)
 def test_words_of_the_tables_hold_for_other_seeds(names, kind, seed):
     reached = names["train_and_test"](build(names, kind, seed))
     print(f"\n{kind} {seed}:\n{reached.T}")

@@ -11,7 +11,7 @@ import pytest
 from conftest import assert_replies, run_cells, run_up_to
 from two_layers import run_by_numpy
 
-from posenc.stored import load_weights, pack, unpack
+from posenc.stored import load_weights
 from posenc_helpers import angular_frequencies, position_encoding, rotate
 
 NAME = Path(__file__).stem.removeprefix("test_")
@@ -86,15 +86,6 @@ def test_the_model_is_what_it_says_by_numpy(names, name):
         np.testing.assert_allclose(ratings[0], wanted, atol=1e-3)
         heads_first = np.concatenate(maps, axis=1)[0]
         np.testing.assert_allclose(heads_first, looked, atol=1e-3)
-
-
-def test_rounding_keeps_each_number_within_half_a_step():
-    rng = np.random.default_rng(5)
-    matrix = rng.normal(size=(7, 9)) * np.logspace(-6, 6, 7)[:, np.newaxis]
-    packed = pack(matrix)
-    steps = np.array(packed["scales"])[:, np.newaxis]
-    off = np.abs(unpack(packed) - matrix) / steps
-    assert off.max() < 0.6  # scales are rounded, too
 
 
 # What the text says of trained models.

@@ -12,8 +12,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from series.listing import NOTEBOOKS
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-LIGHT = [Requirement(line).name for line in PROJECT["dependencies"]]
+METADATA = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+LIGHT = [Requirement(line).name for line in METADATA["dependencies"]]
 # IPython comes with JupyterLab.
 IMPORTED_AS = {"jupyterlab": "IPython", "pillow": "PIL"}
 

@@ -177,7 +177,7 @@ def test_has_the_parts_that_a_reader_expects(notebook, path):
 
 
 def test_sections_are_numbered_in_order(notebook):
-    for kind in references.KINDS:
+    for kind in references.LABELS:
         labels = references.labels(notebook, kind)
         in_order = labels == [str(i) for i in range(1, len(labels) + 1)]
         assert in_order, f"{kind}s are {labels}: uv run tools/renumber.py"

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from dataclasses import replace
 
 import nbformat
 import pytest
+import renew_series
 import yaml
 from conftest import PATHS, ROOT
 from nbclient import NotebookClient
@@ -86,6 +88,23 @@ def test_a_student_copy_runs(path):
             assert "Not answered yet" in str(cell.outputs), cell.id
 
 
+@pytest.mark.parametrize("file", ["README.md", "web/home.md"])
+def test_pages_say_what_builds_on_what_in_the_last_part(file):
+    """As `needs` in notebooks/series.toml: change both."""
+    last = {
+        n.number: n for n in listing.NOTEBOOKS if n.part == "Going further"
+    }
+    needs = [
+        (number, other)
+        for number, each in last.items()
+        for other in each.needs
+        if other in last
+    ]
+    text = " ".join((ROOT / file).read_text().split())
+    (sentence,) = re.findall(r"in any order, except that [^.]+\.", text)
+    assert re.findall(r"(\d\d)(?: builds)? on (\d\d)", sentence) == needs
+
+
 def test_a_list_with_a_value_of_another_type_is_refused():
     with pytest.raises(TypeError, match="minutes = '25'"):
         replace(listing.NOTEBOOKS[0], minutes="25")
@@ -136,18 +155,32 @@ def test_one_command_says_everywhere_where_it_is_published(tmp_path):
         (["--address", "https://x.org", "--repository", "a"], "OWNER/NAME: a"),
     ],
 )
-def test_an_address_that_is_none_is_refused(arguments, said):
+def test_an_address_that_is_none_is_refused(
+    arguments, said, monkeypatch, capsys
+):
     before = listing.LIST.read_text()
-    done = published(ROOT, *arguments)
-    assert done.returncode
-    assert said in done.stderr
+    monkeypatch.setattr(sys, "argv", ["renew_series.py", *arguments])
+    with pytest.raises(SystemExit):
+        renew_series.main()
+    assert said in capsys.readouterr().err
     assert listing.LIST.read_text() == before
 
 
-def test_the_citation_is_one_of_this_version():
+def test_one_version_stands_everywhere():
+    """CONTRIBUTING.md, "A release", says where."""
+    projects = [
+        tomllib.loads((ROOT / file).read_text())["project"]
+        for file in ("pyproject.toml", "review/pyproject.toml")
+    ]
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert citation["version"] == project["version"]
+    changes = (ROOT / "web/changes.md").read_text()
+    newest = re.search(r"(?m)^## Version (\S+)$", changes)[1]
+    found = [project["version"] for project in projects]
+    assert {*found, citation["version"], newest} == {found[0]}, (
+        'see "A release" in CONTRIBUTING.md: pyproject.toml,'
+        f" review/pyproject.toml, CITATION.cff, web/changes.md: {found},"
+        f" {citation['version']}, {newest}"
+    )
     assert citation["title"] == listing.TITLE
     assert {"cff-version", "message", "authors"} <= citation.keys()
 

@@ -31,12 +31,11 @@ from in_browser import (
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_output
 from series import chapters, listing
-from series.cells import tags
+from series.cells import PLAY_SCRIPT, tags
 from series.chapters import read_notebook
 from series.commands import CommandError
 from site_folder import check_folder, replace_folder
 from small_series import notebook_with_a_form, write_small_series
-from store_notebooks import SCRIPT
 
 from posenc.play import RANGES
 
@@ -500,7 +499,7 @@ def texts(cell) -> dict[str, str]:
             found[output["name"]] += "".join(output["text"])
         for kind, text in output.get("data", {}).items():
             if not kind.startswith("image/"):
-                found[kind] += SCRIPT.sub(r"\1", "".join(text))
+                found[kind] += PLAY_SCRIPT.sub("", "".join(text))
     return {kind: text.strip() for kind, text in found.items()}
 
 

@@ -15,6 +15,7 @@ from nbformat import NotebookNode
 from series import commands
 from series.chapters import read_notebook
 from series.listing import (
+    COLAB,
     LIST,
     NOTEBOOKS,
     ROOT,
@@ -33,13 +34,12 @@ ALONG = re.compile(r"(?m)^\[(?:Previous|Next): .+$")
 MINUTES = re.compile(r"(?i)(?<=\babout )\d+(?= minutes)")
 README, WORKSHOP = ROOT / "README.md", ROOT / "workshop/README.md"
 CONTENTS = ROOT / "notebooks/README.md"
-INSTALL, PROJECT = ROOT / "INSTALL.md", ROOT / "pyproject.toml"
+INSTALL, PYPROJECT = ROOT / "INSTALL.md", ROOT / "pyproject.toml"
 CITATION = ROOT / "CITATION.cff"
 BADGES = re.compile(r"(?s)(?<=<!--published-->\n).*?(?=<!--end-->)")
 BINDER = re.compile(r"(?<=mybinder.org/v2/gh/)[^/]+/[^/]+(?=/main)")
 URLS = re.compile(r"\n\[project\.urls\]\n(?:\w+ = .*\n)*")
 CITED = re.compile(r"(?m)^(?:url|repository-code): .*\n")
-COLAB = "https://colab.research.google.com/github/{}/blob/colab/{}"
 BADGE = "[![{0}](https://img.shields.io/badge/{0}-open-1f6fb2)]({1})"
 
 
@@ -95,17 +95,17 @@ def with_addresses(published: Published) -> dict[Path, str]:
     """The texts of the files that name addresses and have no table."""
     texts = {
         path: path.read_text(encoding="utf-8")
-        for path in (INSTALL, PROJECT, CITATION)
+        for path in (INSTALL, PYPROJECT, CITATION)
     }
     code = f"https://github.com/{published.repository}"
     site = published.address or code
-    texts[PROJECT] = URLS.sub("", texts[PROJECT])
+    texts[PYPROJECT] = URLS.sub("", texts[PYPROJECT])
     texts[CITATION] = CITED.sub("", texts[CITATION])
     if published.repository:
         texts[INSTALL] = BINDER.sub(published.repository, texts[INSTALL])
         urls = f'[project.urls]\nHomepage = "{site}"\nRepository = "{code}"\n'
-        before, mark, after = texts[PROJECT].partition("\n[tool.hatch.met")
-        texts[PROJECT] = f"{before}\n{urls}{mark}{after}"
+        before, mark, after = texts[PYPROJECT].partition("\n[tool.hatch.met")
+        texts[PYPROJECT] = f"{before}\n{urls}{mark}{after}"
         texts[CITATION] += f'url: "{site}"\nrepository-code: "{code}"\n'
     return texts
 
@@ -135,20 +135,9 @@ def renew_minutes() -> None:
 
 
 def publish(address: str, repository: str) -> None:
-    """Write to the list where the series is published.
-
-    Raises:
-        CommandError: If one of the two is none.
-    """
-    if not re.fullmatch(r"https?://\w[^\s\"]*", address):
-        raise commands.CommandError(f"--address: not an address: {address}")
-    if not re.fullmatch(r"[\w.-]+/[\w.-]+", repository):
-        raise commands.CommandError(
-            f"--repository: not OWNER/NAME: {repository}"
-        )
+    """Write to the list where the series is published."""
     text = LIST.read_text(encoding="utf-8")
-    site = address.rstrip("/") + "/"
-    text = re.sub(r"(?m)^address = .*$", f'address = "{site}"', text)
+    text = re.sub(r"(?m)^address = .*$", f'address = "{address}"', text)
     text = re.sub(
         r"(?m)^repository = .*$", f'repository = "{repository}"', text
     )
@@ -170,11 +159,13 @@ def main() -> None:
     )
     parser.add_argument(
         "--address",
+        type=commands.site_address,
         metavar="URL",
         help="where the web edition is published; with --repository",
     )
     parser.add_argument(
         "--repository",
+        type=commands.repository_name,
         metavar="OWNER/NAME",
         help="where the series is published on GitHub; with --address",
     )

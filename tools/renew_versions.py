@@ -11,11 +11,10 @@ import os
 import re
 import subprocess
 from collections.abc import Sequence
-from pathlib import Path
 
 from series import commands
+from series.listing import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 LOCK, BUILD = "requirements.txt", ROOT / "web/build.py"
 TOGETHER = ("jupyterlite",)
 PIN = re.compile(r'"(?P<name>[\w-]+)==(?P<version>[\w.]+)"')

@@ -26,7 +26,7 @@ SPEAK_OF_NOTEBOOKS = (
     ".github/**/*",
 )
 OWN = {"tests/test_renumber.py", "web/changes.md"}  # examples, and history
-WRITTEN = {".md", ".py", ".js", ".toml", ".ipynb", ".yml"}
+SUFFIXES = {".md", ".py", ".js", ".toml", ".ipynb", ".yml"}
 # Two digits that may mean a notebook: in a bracket, or with a zero in front.
 BARE = re.compile(
     r"(?<=[(\[])\d\d(?=[)\];,])"
@@ -50,7 +50,7 @@ def renumber_pages() -> list[Path]:
             path.name, kind, references.labels(notebook, kind)
         )
         for path, notebook in notebooks.items()
-        for kind in references.KINDS
+        for kind in references.LABELS
     }
     changed = []
     for path, notebook in notebooks.items():
@@ -60,7 +60,7 @@ def renumber_pages() -> list[Path]:
             cell.source = references.renumber(
                 cell.source, path.name[:2], pages
             )
-        for kind in references.KINDS:
+        for kind in references.LABELS:
             place = count(1)
             for cell in notebook.cells:
                 if cell.cell_type == "markdown":
@@ -151,7 +151,7 @@ def files() -> list[Path]:
     found = {p for pattern in SPEAK_OF_NOTEBOOKS for p in ROOT.glob(pattern)}
     own = {ROOT / name for name in OWN}
     return sorted(
-        p for p in found - own if p.suffix in WRITTEN and p.is_file()
+        p for p in found - own if p.suffix in SUFFIXES and p.is_file()
     )
 
 

@@ -6,16 +6,14 @@ again after a change of the model or of its training, and then the tests,
 since the texts that describe the two are written for these weights.
 """
 
-from pathlib import Path
-
 import nbformat
 import numpy as np
 from series import commands
 from series.cells import tags
+from series.listing import ROOT
 
 from posenc.stored import load_weights, packed_weights
 
-ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOK = ROOT / "notebooks/13_inside.ipynb"
 SEEDS = {"inside": 0, "stranger": 3}
 MOST_CHANGED = 0.01  # of the predictions, by storing in fewer bits

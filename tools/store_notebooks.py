@@ -21,13 +21,11 @@ from nbclient.exceptions import (
 )
 from nbformat import NotebookNode
 from series import commands
-from series.cells import FOLDED, IGNORED, tags
+from series.cells import FOLDED, IGNORED, PLAY_SCRIPT, tags
 from series.chapters import as_a_notebook
-from series.listing import NOTEBOOKS
+from series.listing import NOTEBOOKS, ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
-SCRIPT = re.compile("(</posenc-play>)<script>.*</script>", re.DOTALL)
-KERNEL = {
+KERNELSPEC = {
     "display_name": "Python 3 (ipykernel)",
     "language": "python",
     "name": "python3",
@@ -85,8 +83,8 @@ def exercise_part(cell: NotebookNode) -> str | None:
 def clean_metadata(notebook: NotebookNode) -> list[str]:
     """Keep the tags, and fold what they say is not part of the lesson."""
     cleaned = []
-    if notebook.metadata != {"kernelspec": KERNEL}:
-        notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL})
+    if notebook.metadata != {"kernelspec": KERNELSPEC}:
+        notebook.metadata = nbformat.from_dict({"kernelspec": KERNELSPEC})
         cleaned.append("the notebook's own")
     for cell in notebook.cells:
         wanted = {}
@@ -133,16 +131,15 @@ def run(notebook: NotebookNode, folder: Path) -> None:
         record_timing=False,
         coalesce_streams=True,
     ).execute()
-    notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL})
+    notebook.metadata = nbformat.from_dict({"kernelspec": KERNELSPEC})
     for cell in notebook.cells:
         # What shows progress would differ on every run.
         if IGNORED in tags(cell):
             cell.outputs = []
-        # The script of figures to play with is in the repository once.
         for output in cell.get("outputs", ()):
             html = output.get("data", {}).get("text/html")
             if html:
-                output.data["text/html"] = SCRIPT.sub(r"\1", html)
+                output.data["text/html"] = PLAY_SCRIPT.sub("", html)
 
 
 def outputs(notebook: NotebookNode) -> dict[str, str]:

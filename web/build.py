@@ -27,8 +27,6 @@ Downloads are kept in web/.cache. To look at what was built:
 python3 -m http.server -d site
 """
 
-import argparse
-import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -43,11 +41,10 @@ from home import CARDS, home_page, write_pictures
 from lite import build_lite, fetch, prepare
 from pages import Edition, write_sources
 from series import commands
-from series.listing import NOTEBOOKS
+from series.listing import NOTEBOOKS, ROOT, read_published
 from site_folder import check_folder, replace_folder
 
 WEB = Path(__file__).resolve().parent
-PROJECT = WEB.parent
 CACHE = WEB / ".cache"
 
 
@@ -77,7 +74,7 @@ def build(out: Path, repository: str, address: str, pyodide: str | None):
             write_for_colab(keras, new / "colab", repository, page)
         for name in edition.handouts:
             (new / "handouts" / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(PROJECT / "handouts" / name, new / "handouts" / name)
+            shutil.copy(ROOT / "handouts" / name, new / "handouts" / name)
         replace_folder(out, new)
 
 
@@ -104,46 +101,37 @@ def build_pages(edition: Edition, address: str, out: Path) -> None:
 
 def handouts() -> list[str]:
     """The handouts that were built, such as "student/01_sine_waves.pdf"."""
-    folder = PROJECT / "handouts"
+    folder = ROOT / "handouts"
     found = sorted(folder.glob("*/*.pdf"))
     return [path.relative_to(folder).as_posix() for path in found]
 
 
-def repository_name(text: str) -> str:
-    """OWNER/NAME, or an error."""
-    if not re.fullmatch(r"[\w.-]+/[\w.-]+", text):
-        raise argparse.ArgumentTypeError(f"not OWNER/NAME: {text}")
-    return text
-
-
-def site_address(text: str) -> str:
-    """The address of a site, with a slash at its end, or an error."""
-    if not re.match(r"https?://\w", text):
-        raise argparse.ArgumentTypeError(f"not an address: {text}")
-    return text.rstrip("/") + "/"
-
-
 def main() -> None:
     """Build what the command line asks for."""
+    published = read_published()
     parser = commands.parser(__doc__)
     parser.add_argument(
         "--output",
         type=Path,
-        default=PROJECT / "site",
+        default=ROOT / "site",
         metavar="FOLDER",
         help="where to build (default: site)",
     )
     parser.add_argument(
         "--repository",
-        type=repository_name,
+        type=commands.repository_name,
+        default=published.repository,
         metavar="OWNER/NAME",
-        help="the GitHub repository; adds links to sources, issues and Colab",
+        help="the GitHub repository, for links to sources, issues and Colab"
+        " (default: as notebooks/series.toml says)",
     )
     parser.add_argument(
         "--address",
-        type=site_address,
+        type=commands.site_address,
+        default=published.address,
         metavar="URL",
-        help="the site's address; adds a sitemap and previews of shared links",
+        help="the site's address, for a sitemap and previews of shared links"
+        " (default: as notebooks/series.toml says)",
     )
     parser.add_argument(
         "--pyodide",
@@ -152,7 +140,7 @@ def main() -> None:
     )
     args = parser.parse_args()
     out = args.output.resolve()
-    build(out, args.repository or "", args.address or "", args.pyodide)
+    build(out, args.repository, args.address, args.pyodide)
     files = [path for path in out.rglob("*") if path.is_file()]
     size = sum(path.stat().st_size for path in files) / 1e6
     print(f"Done: {out}, {len(files)} files, {size:.0f} MB")

@@ -3,14 +3,13 @@
 import html
 import re
 import sys
-from pathlib import Path
 
 from docutils import nodes
 from pages import OTHER_PAGES, whole_numbers
 from series.formulas import mathml
-from series.listing import TITLE
+from series.listing import ROOT, TITLE
 
-sys.path.append(str(Path(__file__).resolve().parent.parent))
+sys.path.append(str(ROOT))
 from posenc.play import figures_in, script_of
 
 project = html_title = TITLE

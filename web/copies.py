@@ -9,8 +9,8 @@ import nbformat
 from nbformat import NotebookNode
 from series.cells import is_folded
 from series.chapters import Link, read_notebook, relink, student_notebook
+from series.listing import COLAB, ROOT
 
-PROJECT = Path(__file__).resolve().parent.parent
 Names = Mapping[str, tuple[str, str]]  # of a student's and of the full copy
 READERS = (student_notebook, read_notebook)
 PYODIDE = {
@@ -21,7 +21,6 @@ PYODIDE = {
 # What notebooks import, and in which folder it is.
 MODULES = {"posenc_helpers": ".", "posenc": ".", "posenc_review": "review"}
 BROUGHT = (".py", ".js", ".json")
-COLAB = "https://colab.research.google.com/github/{}/blob/colab/{}"
 ARCHIVE = "https://github.com/{}/archive/refs/heads/colab.zip"
 BRING_MODULES = """\
 # Bring the series' modules; what is installed here stays as it is.
@@ -41,7 +40,7 @@ for name in archive.namelist():
 
 def sources_of(module: str) -> dict[Path, Path]:
     """The files of a module or package, each with its place for imports."""
-    home = PROJECT / MODULES[module]
+    home = ROOT / MODULES[module]
     files = [home / f"{module}.py", *sorted((home / module).rglob("*.*"))]
     return {
         path: path.relative_to(home)

@@ -8,11 +8,11 @@ from pathlib import Path
 from string import Template
 
 from nbformat import NotebookNode
-from pages import PROJECT, WEB, Edition, lite_address, whole_numbers
+from pages import WEB, Edition, lite_address, whole_numbers
 from series.cells import tags
 from series.chapters import read_notebook
 from series.commands import CommandError
-from series.listing import NOTEBOOKS, PARTS, Listed
+from series.listing import NOTEBOOKS, PARTS, ROOT, Listed
 
 PICTURE = ".github/binary-and-waves.png"
 CARDS = "cards"  # the folder of their pictures
@@ -106,7 +106,7 @@ def picture_of(listed: Listed) -> bytes:
 def write_pictures(folder: Path) -> None:
     """Write the cards' pictures, and the one for links that are shared."""
     folder.mkdir()
-    shutil.copy(PROJECT / PICTURE, folder)
+    shutil.copy(ROOT / PICTURE, folder)
     for each in NOTEBOOKS:
         (folder / f"{each.number}.png").write_bytes(picture_of(each))
 

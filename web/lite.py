@@ -20,7 +20,7 @@ PINS = json.loads((WEB / "pyodide.json").read_text("utf-8"))
 CARRIER = "open-webui==0.12.4"
 CARRIED = "open_webui/frontend/pyodide/"
 LATER = {"mpmath", "posenc-review"}  # loaded when a cell imports them
-KERNEL = "@jupyterlite/pyodide-kernel-extension"
+EXTENSION = "@jupyterlite/pyodide-kernel-extension"
 ALL_FILES = PINS["core"] | PINS["wheels"] | PINS["registry"]
 EXTENSIONS = Path(sys.prefix) / "share/jupyter/labextensions"
 
@@ -139,8 +139,8 @@ def prepare(kept: Path) -> Path:
     """
     folder = kept.with_name("prepared")
     parts = [kept / name for name in ALL_FILES]
-    parts += sorted((EXTENSIONS / KERNEL / "static/pypi").glob("p*.whl"))
-    parts += (EXTENSIONS / KERNEL / "static/pypi").glob("ipykernel-*.whl")
+    parts += sorted((EXTENSIONS / EXTENSION / "static/pypi").glob("p*.whl"))
+    parts += (EXTENSIONS / EXTENSION / "static/pypi").glob("ipykernel-*.whl")
     for module in MODULES:
         parts += sources_of(module)
     parts += [WEB / "bytecode.mjs", WEB / "bytecode.py", WEB / "lite.py"]
@@ -214,7 +214,7 @@ def build_lite(prepared: Path, notebooks: Path, out: Path) -> None:
             "appUrl": "./tree",
             "exposeAppInBrowser": True,  # to lite.js, and to the tests
             "faviconUrl": "./notebooks/favicon.ico",
-            "litePluginSettings": {f"{KERNEL}:kernel": kernel},
+            "litePluginSettings": {f"{EXTENSION}:kernel": kernel},
         },
     }
     build = {

@@ -12,7 +12,6 @@ from itertools import groupby
 from pathlib import Path
 
 import nbformat
-from copies import COLAB
 from nbformat import NotebookNode
 from series.cells import ASKS, JUDGMENTS, is_folded, is_form, tags
 from series.chapters import (
@@ -23,10 +22,9 @@ from series.chapters import (
     title_of,
 )
 from series.commands import CommandError
-from series.listing import NOTEBOOKS
+from series.listing import COLAB, NOTEBOOKS, ROOT
 
 WEB = Path(__file__).resolve().parent
-PROJECT = WEB.parent
 OTHER_PAGES = {
     "install": "INSTALL.md",
     "workshop": "workshop/README.md",
@@ -282,7 +280,7 @@ def write_sources(folder: Path, edition: Edition, home: str) -> None:
     """
     texts = {"index.md": home}
     for name, file in OTHER_PAGES.items():
-        text = (PROJECT / file).read_text("utf-8")
+        text = (ROOT / file).read_text("utf-8")
         text = relink_files(text, posixpath.dirname(file), edition)
         # A box to tick on paper; MyST's own has no label.
         texts[f"{name}.md"] = text.replace("- [ ] ", "- \N{BALLOT BOX} ")

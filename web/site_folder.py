@@ -5,7 +5,7 @@ from pathlib import Path
 
 from series.commands import CommandError
 
-LIST = ".files-of-the-web-edition"
+NAMES_OF_FILES = ".files-of-the-web-edition"
 
 
 def check_folder(folder: Path) -> None:
@@ -18,9 +18,9 @@ def check_folder(folder: Path) -> None:
         return
     if not folder.is_dir():
         raise CommandError(f"{folder} is no folder")
-    made = {LIST}
-    if (folder / LIST).exists():
-        made |= set((folder / LIST).read_text("utf-8").splitlines())
+    made = {NAMES_OF_FILES}
+    if (folder / NAMES_OF_FILES).exists():
+        made |= set((folder / NAMES_OF_FILES).read_text("utf-8").splitlines())
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_file() and name not in made:
@@ -34,7 +34,7 @@ def replace_folder(folder: Path, new: Path) -> None:
     """Put a new folder in the place of one that `check_folder` has seen."""
     files = [path for path in new.rglob("*") if path.is_file()]
     names = sorted(path.relative_to(new).as_posix() for path in files)
-    (new / LIST).write_text("\n".join(names) + "\n", "utf-8")
+    (new / NAMES_OF_FILES).write_text("\n".join(names) + "\n", "utf-8")
     if folder.exists():
         shutil.rmtree(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)

@@ -37,11 +37,10 @@ from series.chapters import (
 )
 from series.commands import CommandError, parser, run
 from series.formulas import mathml
-from series.listing import NOTEBOOKS, TITLE
+from series.listing import NOTEBOOKS, ROOT, TITLE
 
 from posenc.play import figures_in, script_of
 
-WORKSHOP = Path(__file__).resolve().parent
 KINDS = ("student", "instructor")
 WRITTEN = ".written.json"  # checksums of the notebooks that were written
 BROWSERS = ("chromium", "chromium-browser", "chrome", "msedge")
@@ -258,7 +257,7 @@ def page(
         handout["script"] = script_of(figures)
     exporter = HTMLExporter(
         template_name="templates",
-        extra_template_basedirs=[str(WORKSHOP)],
+        extra_template_basedirs=[str(ROOT / "workshop")],
         exclude_input_prompt=True,
         exclude_output_prompt=True,
         filters={"markdown2html": _markdown},

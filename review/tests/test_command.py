@@ -1,5 +1,6 @@
 """The command, and the package by itself."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -69,6 +70,26 @@ def test_what_is_printed(run, words, status, said):
     assert exit_code == status
     assert said in printed
     assert "Traceback" not in printed
+
+
+def test_it_can_be_installed_by_itself(tmp_path):
+    """As `pip install ./review` does; the wheel holds the package whole."""
+    uv = os.environ.get("UV") or shutil.which("uv")
+    if uv is None:
+        pytest.skip("no uv")
+    install = [uv, "pip", "install", "--quiet", "--no-deps"]
+    install += ["--python", sys.executable, "--target", tmp_path, REVIEW]
+    subprocess.run(install, check=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "posenc_review", "--help"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "--rotary" in done.stdout
+    made = {path.name for path in (tmp_path / "posenc_review").glob("*.py")}
+    assert made == {path.name for path in REVIEW.glob("posenc_review/*.py")}
 
 
 def test_the_folder_alone_is_enough_and_a_pipe_may_end(tmp_path):

@@ -14,6 +14,8 @@ from series.cells import is_folded, tags
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LIST = ROOT / "notebooks/series.toml"
+# A notebook's copy on the branch `colab` of a repository.
+COLAB = "https://colab.research.google.com/github/{}/blob/colab/{}"
 
 
 @dataclass(frozen=True)

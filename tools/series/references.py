@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 
 from series.commands import CommandError
 
-KINDS = {
+LABELS = {
     "section": re.compile(r"(?m)^## (\d+|\?)\. "),
     "figure": re.compile(r"(?m)^\*\*Figure (\d+|\?)\.\*\* "),
 }
@@ -75,7 +75,7 @@ def references(text: str) -> list[Reference]:
 def labels(notebook: NotebookNode, kind: str) -> list[str]:
     """The numbers of its sections or figures, as they stand on the page."""
     cells = [c for c in notebook.cells if c.cell_type == "markdown"]
-    return [label for c in cells for label in KINDS[kind].findall(c.source)]
+    return [label for c in cells for label in LABELS[kind].findall(c.source)]
 
 
 def in_order(stem: str, kind: str, found: Sequence[str]) -> Numbers:
@@ -121,7 +121,7 @@ def count_labels(text: str, kind: str, place: Iterator[int]) -> str:
     def replace(found: re.Match) -> str:
         return found[0].replace(found[1], str(next(place)))
 
-    return KINDS[kind].sub(replace, text)
+    return LABELS[kind].sub(replace, text)
 
 
 def renumber_notebooks(text: str, stems: Mapping[str, str]) -> str:

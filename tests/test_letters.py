@@ -1,0 +1,103 @@
+"""The small transformers by another route, with the schemes of notebook 08."""
+
+import math
+
+import numpy as np
+import pytest
+from conftest import run_up_to
+
+from posenc.letters import MARKER, make_texts
+from posenc_helpers import encode_positions, rotate
+
+BACKS = [1, 1, 1, 8, 8, 8]
+READERS = [
+    "Readers",
+    "LearnedReaders",
+    "SinusoidalReaders",
+    "RotaryReaders",
+    "ALiBiReaders",
+    "T5Readers",
+    "FastT5Readers",
+]
+
+
+@pytest.fixture(scope="module")
+def names() -> dict:
+    """What the notebook defines, before anything is trained."""
+    return run_up_to("08_longer_texts", "verdict")
+
+
+def normal(x):
+    return (x - x.mean(-1, keepdims=True)) / np.sqrt(
+        x.var(-1, keepdims=True) + 1e-3
+    )
+
+
+def answer_by_numpy(model, text, reader):
+    """What a reader answers: one text, one head after the other, float64."""
+    kind = type(model).__name__
+
+    def weight(name):
+        return np.asarray(getattr(model, name))[reader].astype(float)
+
+    place, positions = list(text).index(MARKER), np.arange(len(text))
+    offsets = place - positions
+    x = weight("letters")[text]
+    if kind == "LearnedReaders":
+        x = x + weight("table")[positions]
+    if kind == "SinusoidalReaders":
+        x = x + encode_positions(positions, 64)
+    mixed = []
+    for head in range(8):
+        columns = slice(16 * head, 16 * head + 16)
+        queries, keys, values = (
+            normal(x) @ weight(name)[:, columns]
+            for name in ("query", "key", "value")
+        )
+        if kind == "RotaryReaders":
+            queries = rotate(queries, positions, layout="half")
+            keys = rotate(keys, positions, layout="half")
+        scores = keys @ queries[place] / math.sqrt(16)
+        if kind == "ALiBiReaders":
+            scores -= offsets / 2 ** (head + 1)
+        if "T5" in kind:  # all offsets here are below 16
+            bias = weight("buckets")[np.maximum(offsets, 0), head]
+            scores += (40 if kind == "FastT5Readers" else 1) * bias
+        powers = np.exp(scores[: place + 1])
+        mixed.extend(powers @ values[: place + 1] / powers.sum())
+    row = x[place] + np.array(mixed) @ weight("mix")
+    hidden = np.maximum(normal(row) @ weight("hidden"), 0)
+    return hidden @ weight("answer")
+
+
+def build(names, kind, seed=0):
+    """Six readers of a kind, untrained."""
+    first = [10_000] * 6 if kind == "RotaryReaders" else 6
+    return names[kind](first, seed=seed)
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_readers_side_by_side_are_what_one_reader_would_be(names, kind):
+    model, rng = build(names, kind), np.random.default_rng(2)
+    if "T5" in kind:
+        model.buckets.assign(rng.normal(size=(6, 32, 8)) / 20)
+    texts = [make_texts(2, 12, back, rng)[0] for back in BACKS]
+    texts = np.stack(texts, axis=1)
+    answers = np.asarray(model(texts))
+    for text, reader in np.ndindex(2, 6):
+        expected = answer_by_numpy(model, texts[text, reader], reader)
+        np.testing.assert_allclose(
+            answers[text, reader], expected, rtol=0, atol=2e-4
+        )
+
+
+@pytest.mark.parametrize("back", [1, 8])
+def test_the_answer_is_the_letter_so_many_places_before_the_marker(back):
+    rng = np.random.default_rng(4)
+    texts, answers = make_texts(500, 20, back, rng)
+    places = np.argmax(texts == MARKER, axis=1)
+    assert set(places) == set(range(back, 20))
+    assert (answers == texts[np.arange(500), places - back]).all()
+    last, answers = make_texts(9, 30, back, rng, marker_last=True)
+    assert (last[:, 29] == MARKER).all()
+    assert (answers == last[:, 29 - back]).all()
