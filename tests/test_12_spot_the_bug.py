@@ -84,8 +84,27 @@ def test_the_last_check_wants_the_same_for_each_sentence(names):
 def test_exercise_4_takes_what_is_wrong_and_passes_all_eight(names):
     exchanged = changed(slice(None), [2, 3, 6, 7], [6, 7, 2, 3])
     constant = changed(slice(600, 700), slice(None), [0])
+
+    def needs_600_rows(seq_len: int, d_model: int) -> np.ndarray:
+        encoding = position_encoding(seq_len, d_model)
+        encoding[600] = 0
+        return encoding
+
     for answers, reply in (
         ([exchanged, constant], "Correct."),
-        ([position_encoding, names["encoder_f"]], "Not yet. "),
+        ([position_encoding], "table of 70 000 rows is right."),
+        ([names["encoder_f"]], "Caught by: far row."),
+        ([needs_600_rows], "raised IndexError: index 600 is out of bounds"),
     ):
         assert_replies(names["check_4"], answers, reply)
+
+
+def test_a_check_that_nobody_wrote_is_said_to_be_open(names, capsys):
+    def crashes(encoder: Callable) -> bool:
+        raise ValueError
+
+    for open_answer in (lambda encoder: ..., crashes):
+        names["tally"]("of a student's copy", open_answer)
+        assert capsys.readouterr().out == (
+            "of a student's copy: not answered yet\n"
+        )
