@@ -50,6 +50,11 @@ def refuses(length, longest):
         raise ValueError(f"{length} is over sequence_length, {longest}")
 
 
+def returns(length, longest):
+    if length and length > longest:
+        return ValueError(f"{length} is over sequence_length, {longest}")
+
+
 def sizes_of(layer):
     sizes = ("output_dim", "vocab_size", "sequence_length")
     return {size: int(getattr(layer, size)) for size in sizes}
@@ -59,9 +64,18 @@ def as_they_are(layer):
     return {size: getattr(layer, size) for size in sizes_of(layer)}
 
 
+def as_text(layer):
+    return {name: str(size) for name, size in sizes_of(layer).items()}
+
+
+def mixed_up(layer):
+    sizes = sizes_of(layer)
+    return dict(zip(sizes, reversed(sizes.values()), strict=True))
+
+
 REPLIES = [
     (1, [refuses], "Correct."),
-    (1, [lambda length, longest: None], "Hint: Name all three"),
+    (1, [lambda length, longest: None, returns], "Hint: Raise an error that"),
     (
         1,
         [lambda *sizes: refuses(*sizes) is None],
@@ -80,7 +94,8 @@ REPLIES = [
     (2, [lambda ids: (ids != 0)[..., None], ops.ones_like], "Not yet. "),
     (2, [lambda ids: ids is not None], "Hint: Compare the whole tensor"),
     (3, [sizes_of], "Correct."),
-    (3, [as_they_are], "Hint: Some are NumPy's"),
+    (3, [as_they_are, as_text], "Hint: Make each a Python integer"),
+    (3, [mixed_up], "each with its own size"),
     (3, [lambda layer: {"sequence_length": 7}], "Hint: Read each from"),
     (3, [lambda layer: {"words": layer.vocab_size}], "Hint: Name keys"),
     (3, [lambda layer: [*sizes_of(layer).values()]], "Hint: A dictionary"),
@@ -119,9 +134,8 @@ def test_the_model_learns_sooner_with_the_factor(names, seed):
 
 # The box about PyTorch, and what it says of each line.
 IN_PYTORCH = """
-import torch
-from torch import nn
 from posenc_helpers import position_encoding
+import torch
 torch.manual_seed(0)
 ids = torch.tensor([[3, 4, 2, 0, 0]])
 {box}
