@@ -151,6 +151,7 @@ def test_a_verdict_on_the_home_page_is_the_one_that_was_computed():
     claim = home._claim("15_claims.ipynb", cells, 1)
     assert 'data-verdict="it depends"' in claim
     assert "**Sums, or not?**" in claim
+    assert "\n- a: holds\n" in claim
     assert "(15_claims.ipynb#1-sums-or-not)" in claim
 
 

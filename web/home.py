@@ -35,15 +35,19 @@ CLAIM = """\
 <details class="answer">
 <summary>Show the verdict</summary>
 
-{says} [See it computed]({file}#{anchor}).
+{says}
+
+{cases}
+
+[See it computed]({file}#{anchor}).
 
 </details>
 </div>
 """
 SAYS = {
-    "true": "True.",
-    "false": "False.",
-    "it depends": "It depends on a setting.",
+    "true": "True:",
+    "false": "False:",
+    "it depends": "It depends on a setting:",
 }
 
 
@@ -128,28 +132,30 @@ def claims() -> str:
 def _claim(file: str, cells: dict[str, NotebookNode], number: int) -> str:
     heading = cells[f"sentence-{number}"].source
     sentence = heading.removeprefix(f"### {number}. ")
-    verdict = verdict_of(cells[f"verdict-{number}"], number)
+    verdict, cases = verdict_of(cells[f"verdict-{number}"], number)
     anchor = re.sub(r"[^\w -]", "", heading.removeprefix("### ").lower())
     return CLAIM.format(
         verdict=verdict,
         sentence=sentence,
         says=SAYS[verdict],
+        cases="\n".join(cases),
         file=file,
         anchor=anchor.replace(" ", "-"),
     )
 
 
-def verdict_of(cell: NotebookNode, number: int) -> str:
-    """The word that a cell printed as the verdict on its sentence.
+def verdict_of(cell: NotebookNode, number: int) -> tuple[str, list[str]]:
+    """The verdict that a cell printed on its sentence, and in which cases.
 
     Raises:
         CommandError: If it printed none.
     """
-    texts = [output.get("text", "") for output in cell.outputs]
-    found = re.search(rf"Sentence {number}: ([\w ]+)\.", "\n".join(texts))
+    printed = "\n".join(output.get("text", "") for output in cell.outputs)
+    found = re.search(rf"Sentence {number}: ([\w ]+)\.", printed)
     if "reveal" not in tags(cell) or not found:
         raise CommandError(f"the cell {cell.id} printed no verdict")
-    return found[1]
+    cases = re.findall(r"(?m)^- .+: (?:holds|does not hold)$", printed)
+    return found[1], cases
 
 
 # What is below.
