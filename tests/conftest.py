@@ -1,6 +1,8 @@
 """What several test files share."""
 
 import io
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stdout
 
@@ -10,7 +12,7 @@ import pytest
 from built_site import address as address
 from built_site import project as project
 from hypothesis import settings
-from series import listing
+from series import commands, listing
 from series.cells import tags
 from series.commands import CommandError
 
@@ -72,6 +74,30 @@ def assert_replies(check: Callable, answers: Iterable, words: str) -> None:
         with redirect_stdout(said):
             check(answer)
         assert words in said.getvalue(), answer
+
+
+@pytest.fixture
+def command(monkeypatch, capsys) -> Callable:
+    """Run a command of `tools/` in this process, as if it were typed.
+
+    Returns what `subprocess.run` would, without a second start of Python.
+    """
+
+    def run(module, *arguments) -> subprocess.CompletedProcess:
+        typed = [module.__file__, *map(str, arguments)]
+        monkeypatch.setattr(sys, "argv", typed)
+        status = 0
+        try:
+            commands.run(module.main)
+        except SystemExit as end:
+            status = end.code or 0
+        said = capsys.readouterr()
+        error = said.err
+        if isinstance(status, str):  # as Python prints it, and ends with 1
+            error, status = f"{error}{status}\n", 1
+        return subprocess.CompletedProcess(typed, status, said.out, error)
+
+    return run
 
 
 @pytest.fixture(scope="module")

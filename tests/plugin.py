@@ -38,7 +38,9 @@ def pytest_configure() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that take long, so that no core ends alone."""
     long = {item.path for item in items if takes_long(item)}
-    items.sort(key=lambda item: item.path not in long)
+    items.sort(
+        key=lambda item: (item.path not in long, item.path.suffix != ".ipynb")
+    )
 
 
 def pytest_collectstart(collector: pytest.Collector) -> None:

@@ -1,33 +1,27 @@
 """The command that numbers sections, figures and notebooks in order."""
 
-import os
 import shutil
-import subprocess
-import sys
 import tomllib
 
 import nbformat
 import pytest
+import renumber
 from conftest import ROOT
 from nbformat.v4 import new_markdown_cell
-from series import references
+from series import listing, references
 
 
 @pytest.fixture
-def project(tmp_path):
+def project(tmp_path, monkeypatch):
     """A copy of what the command reads and writes."""
+    monkeypatch.setattr(renumber, "ROOT", tmp_path)
+    monkeypatch.setattr(renumber, "WORKSHOP", tmp_path / "workshop/README.md")
+    for module in (listing, renumber):
+        monkeypatch.setattr(module, "LIST", tmp_path / "notebooks/series.toml")
     for folder in ("notebooks", "tests", "tools", "workshop"):
         ignored = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignored)
     return tmp_path
-
-
-def run(project, *arguments) -> subprocess.CompletedProcess:
-    command = [sys.executable, "tools/renumber.py", *arguments]
-    env = os.environ | {"PYTHONPATH": str(project / "tools")}
-    return subprocess.run(
-        command, cwd=project, env=env, capture_output=True, text=True
-    )
 
 
 def add(project, stem: str, before: str, *sources: str) -> None:
@@ -49,7 +43,9 @@ def text_of(project, stem: str) -> str:
     return "\n\n".join(cell.source for cell in cells)
 
 
-def test_a_new_section_moves_the_others_and_all_that_names_them(project):
+def test_a_new_section_moves_the_others_and_all_that_names_them(
+    project, command
+):
     last = "## 3. "
     here = "See section 3 and sections 2 to 4, Figure 1, section 3.5."
     there = "As section 3 of notebook 02 and Figure 2 of notebook 02 say."
@@ -60,7 +56,7 @@ def test_a_new_section_moves_the_others_and_all_that_names_them(project):
     page.write_text(page.read_text() + "\nRead sections 2 and 3 of 02.\n")
     before = text_of(project, "02_encoding_matrix").count("**Figure 1.**")
 
-    done = run(project)
+    done = command(renumber)
     assert done.returncode == 0, done.stderr
     text = text_of(project, "02_encoding_matrix")
     assert "## 3. New" in text
@@ -72,7 +68,7 @@ def test_a_new_section_moves_the_others_and_all_that_names_them(project):
     assert page.read_text().endswith("\nRead sections 2 and 4 of 02.\n")
     assert "renumbered notebooks/03_reading_the_matrix.ipynb" in done.stdout
     assert "renumbered notebooks/01_sine_waves.ipynb" not in done.stdout
-    assert run(project).stdout == ""  # all is in order now
+    assert command(renumber).stdout == ""  # all is in order now
 
 
 @pytest.mark.parametrize(
@@ -84,23 +80,23 @@ def test_a_new_section_moves_the_others_and_all_that_names_them(project):
     ],
 )
 def test_what_cannot_be_meant_is_refused_and_nothing_changes(
-    project, source, said
+    project, command, source, said
 ):
     add(project, "02_encoding_matrix", "## 1. ", source, "## ?. New")
     before = text_of(project, "02_encoding_matrix")
-    done = run(project)
+    done = command(renumber)
     assert done.returncode == 1
     assert said in done.stderr
     assert text_of(project, "02_encoding_matrix") == before
 
 
-def test_a_notebook_gets_another_number(project):
+def test_a_notebook_gets_another_number(project, command):
     here = "Notebook 02, notebooks 03 and 05, section 1 of 02, (04)."
     add(project, "01_sine_waves", "## 1. ", here)
     page = project / "workshop/README.md"
     page.write_text(page.read_text() + "\n| 02 | a question |\n")
 
-    done = run(project, "02_encoding_matrix", "4")
+    done = command(renumber, "02_encoding_matrix", "4")
     assert done.returncode == 0, done.stderr
     names = {path.stem for path in (project / "notebooks").glob("0*.ipynb")}
     assert {"02_reading_the_matrix", "03_keras_layers"} <= names
@@ -125,8 +121,10 @@ def test_a_notebook_gets_another_number(project):
         (["02_encoding_matrix", "40"], "a number is from 0 to"),
     ],
 )
-def test_a_move_that_cannot_be_made_is_refused(project, arguments, said):
-    done = run(project, *arguments)
+def test_a_move_that_cannot_be_made_is_refused(
+    project, command, arguments, said
+):
+    done = command(renumber, *arguments)
     assert done.returncode == 1
     assert said in done.stderr
     assert (project / "notebooks/02_encoding_matrix.ipynb").exists()

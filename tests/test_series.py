@@ -127,7 +127,6 @@ def test_one_command_says_everywhere_where_it_is_published(tmp_path):
     files = "README.md", "INSTALL.md", "pyproject.toml", "CITATION.cff"
     for name in files:
         shutil.copy(ROOT / name, tmp_path)
-    assert published(tmp_path).stdout == ""
     where = ["--address", "https://x.org/y", "--repository", "me/it"]
     done = published(tmp_path, *where)
     assert done.returncode == 0, done.stderr
@@ -155,14 +154,11 @@ def test_one_command_says_everywhere_where_it_is_published(tmp_path):
         (["--address", "https://x.org", "--repository", "a"], "OWNER/NAME: a"),
     ],
 )
-def test_an_address_that_is_none_is_refused(
-    arguments, said, monkeypatch, capsys
-):
+def test_an_address_that_is_none_is_refused(arguments, said, command):
     before = listing.LIST.read_text()
-    monkeypatch.setattr(sys, "argv", ["renew_series.py", *arguments])
-    with pytest.raises(SystemExit):
-        renew_series.main()
-    assert said in capsys.readouterr().err
+    done = command(renew_series, *arguments)
+    assert done.returncode
+    assert said in done.stderr
     assert listing.LIST.read_text() == before
 
 

@@ -1,12 +1,10 @@
 """The one command that an author needs: what it mends, and what it leaves."""
 
 import json
-import subprocess
-import sys
 
 import nbformat
 import pytest
-from conftest import ROOT
+import store_notebooks
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 UNTIDY = [
@@ -33,17 +31,12 @@ UNTIDY = [
 ]
 
 
-def store(*paths):
-    command = [sys.executable, ROOT / "tools/store_notebooks.py", *paths]
-    return subprocess.run(command, capture_output=True, text=True)
-
-
 def one_cell(source: str) -> bytes:
     cell = new_code_cell(source, id="one")
     return nbformat.writes(new_notebook(cells=[cell])).encode()
 
 
-def test_what_an_editor_left_is_corrected_once(tmp_path):
+def test_what_an_editor_left_is_corrected_once(tmp_path, command):
     untidy = new_notebook(cells=UNTIDY)
     untidy.metadata = {"language_info": {"name": "python"}}
     text = json.loads(nbformat.writes(untidy))
@@ -51,7 +44,7 @@ def test_what_an_editor_left_is_corrected_once(tmp_path):
     text["cells"][4]["id"] = text["cells"][5]["id"]
     path = tmp_path / "untidy.ipynb"
     path.write_text(json.dumps(text))
-    done = store(path)
+    done = command(store_notebooks, path)
 
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
@@ -72,7 +65,7 @@ def test_what_an_editor_left_is_corrected_once(tmp_path):
     assert "corrected ids: exercise-1, check-1, answer-1" in done.stdout
     assert "corrected formatting: solution-1" in done.stdout
 
-    again = store(path)
+    again = command(store_notebooks, path)
     assert again.returncode == 0
     assert again.stdout == "untidy.ipynb\n  changed outputs: none\n"
 
@@ -88,12 +81,12 @@ def test_what_an_editor_left_is_corrected_once(tmp_path):
     ids=["missing", "no text", "error", "dying"],
 )
 def test_what_cannot_be_stored_is_named_and_left_alone(
-    content, said, tmp_path
+    content, said, tmp_path, command
 ):
     file = tmp_path / "x.ipynb"
     if content is not None:
         file.write_bytes(content)
-    done = store(file)
+    done = command(store_notebooks, file)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert str(file) in done.stderr + done.stdout
