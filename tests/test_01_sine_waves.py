@@ -54,6 +54,7 @@ REPLIES = [
     (2, [lambda k, w: 2 * np.sin(min(k * w, 3) / 2)], "but not for (4, 1.0)"),
     (2, [lambda k, w: 2 * math.sin(k * w % math.pi / 2)], "2π, not π"),
     (2, [lambda k, w: math.sin(k * w)], "height of the tip"),
+    (2, [lambda k, w: abs(math.sin(k * w))], "how high or low"),
     (3, [(40, 1000), [1000, 36], np.array([40.0, 1500])], "Correct."),
     (3, [(12, 1500)], "Rows 12 apart are closer (0.0355) than neighbors"),
     (3, [(37, 40)], "Rows 999 apart are closer (0.11"),
