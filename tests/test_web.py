@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import build
 import copies
 import home
 import lite
@@ -231,6 +232,19 @@ def test_copies_for_colab_bring_the_modules(small, tmp_path):
 
 
 # Pyodide.
+
+
+def test_the_command_needs_no_options(tmp_path, monkeypatch):
+    """Also while the series is published nowhere."""
+    given = []
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    monkeypatch.setattr(build, "build", lambda *values: given.append(values))
+    monkeypatch.setattr(sys, "argv", ["build.py"])
+    build.main()
+    published = listing.read_published()
+    assert given == [
+        (tmp_path / "site", published.repository, published.address, None)
+    ]
 
 
 def test_a_file_with_another_checksum_is_refused(tmp_path):

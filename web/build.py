@@ -120,7 +120,7 @@ def main() -> None:
     parser.add_argument(
         "--repository",
         type=commands.repository_name,
-        default=published.repository,
+        default=published.repository or None,  # else '' is refused
         metavar="OWNER/NAME",
         help="the GitHub repository, for links to sources, issues and Colab"
         " (default: as notebooks/series.toml says)",
@@ -128,7 +128,7 @@ def main() -> None:
     parser.add_argument(
         "--address",
         type=commands.site_address,
-        default=published.address,
+        default=published.address or None,
         metavar="URL",
         help="the site's address, for a sitemap and previews of shared links"
         " (default: as notebooks/series.toml says)",
@@ -140,7 +140,7 @@ def main() -> None:
     )
     args = parser.parse_args()
     out = args.output.resolve()
-    build(out, args.repository, args.address, args.pyodide)
+    build(out, args.repository or "", args.address or "", args.pyodide)
     files = [path for path in out.rglob("*") if path.is_file()]
     size = sum(path.stat().st_size for path in files) / 1e6
     print(f"Done: {out}, {len(files)} files, {size:.0f} MB")
