@@ -95,6 +95,7 @@ def test_the_review_finds_each_suspect_of_notebook_12(letter):
 REPLIES = [
     (2, rotate, "The review finds"),
     (2, lambda x, p: rotate(x, p + 1), "One of the four checks"),
+    (2, lambda x, p: rotate(x, np.minimum(p, 200_000)), "Wrong, but only"),
     (2, lambda x, p: x if len(x) > 16 else rotate(x, p), "Correct."),
     (3, lambda x, p: rotate(x, p), "Correct."),
 ]

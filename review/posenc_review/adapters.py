@@ -14,14 +14,10 @@ from .report import numbers
 Rotate = Callable[[np.ndarray, np.ndarray], object]
 
 
-def two_heads(x: np.ndarray, axis: int) -> np.ndarray:
-    """Return vectors as those of a head, and their negatives as another's."""
-    return np.stack([x, -x], axis=axis)
-
-
-def first_of_two(made: object, axis: int) -> np.ndarray:
-    """Return the vectors of the first head, if the second is turned alike."""
-    one, other = np.moveaxis(numbers(made), axis, 0)
+def of_two_heads(turn: Callable, x: np.ndarray, axis: int) -> np.ndarray:
+    """Turn vectors as those of one head, and their negatives as another's."""
+    made = numbers(turn(np.stack([x, -x], axis=axis)))
+    one, other = np.moveaxis(made, axis, 0)
     if not np.allclose(one, -other, rtol=0, atol=1e-6):
         raise ValueError("two heads are not turned alike")
     return one
@@ -31,8 +27,8 @@ def heads_first(turn: Callable, tensor: Callable = np.array) -> Rotate:
     """Adapt `turn(x, positions)` with `x` of `[batch, heads, seq, width]`."""
 
     def rotate(x: np.ndarray, positions: np.ndarray) -> np.ndarray:
-        made = turn(tensor(two_heads(x, 1)), tensor(positions))
-        return first_of_two(made, 1)
+        places = tensor(positions)
+        return of_two_heads(lambda heads: turn(tensor(heads), places), x, 1)
 
     return rotate
 
@@ -44,8 +40,8 @@ def sequence_first(turn: Callable, tensor: Callable = np.array) -> Rotate:
     """
 
     def rotate(x: np.ndarray, positions: np.ndarray) -> np.ndarray:
-        given = two_heads(x.swapaxes(0, 1), 2)
-        made = first_of_two(turn(tensor(given), tensor(positions.T)), 2)
+        places, x = tensor(positions.T), x.swapaxes(0, 1)
+        made = of_two_heads(lambda heads: turn(tensor(heads), places), x, 2)
         return made.swapaxes(0, 1)
 
     return rotate
@@ -76,9 +72,8 @@ def one_offset(turn: Callable, tensor: Callable = np.array) -> Rotate:
             breaks = np.flatnonzero(np.diff(places) != 1) + 1
             for piece in np.split(np.arange(len(places)), breaks):
                 given = tensor(x[row : row + 1, piece])
-                made[row, piece] = numbers(turn(given, int(places[piece[0]])))[
-                    0
-                ]
+                turned = turn(given, int(places[piece[0]]))
+                made[row, piece] = numbers(turned)[0]
         return made
 
     return rotate
@@ -89,12 +84,8 @@ def cos_and_sin(
 ) -> Rotate:
     """Adapt `turn(x, cos, sin)`, which is handed rows of two tables.
 
-    Args:
-        turn: With `x` of `[batch, seq, width]`, and `cos` and `sin` of
-            `[batch, seq, columns]`.
-        cos: The table of cosines, `[max_len, columns]`.
-        sin: The table of sines.
-        tensor: Makes what your function takes out of an array.
+    The tables are `[max_len, columns]`, and their rows reach your function
+    as `[batch, seq, columns]`.
     """
     cosines, sines = numbers(cos), numbers(sin)
 

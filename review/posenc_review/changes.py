@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .formula import ROUND, Call, Formula
+from .formula import ROUND, Call, Formula, rotation
 from .measure import Measured
 from .report import Finding, numbered, plain
 
@@ -18,7 +18,8 @@ from .report import Finding, numbered, plain
 # them. The others lie halfway between two numbers, where programs differ.
 MOST = 0.9
 NEAR = 0.01  # of a full length: beyond what 16 bits lose, below any slip
-POWERS_OF_2 = 2 ** np.arange(1, 11)
+STARTS = (1, 2, -1, 0.5, *range(3, 17), *range(-2, -17, -1))
+SEARCHED = 2**17  # positions among which `turned_as` searches
 
 # What becomes of the frequencies `w`.
 FREQUENCIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -62,67 +63,79 @@ SLIPS: dict[str, Callable[[float, int], float]] = {
 }
 
 
-def first_overwritten(a, b, c, s) -> tuple:
-    """Compute the second column with the new first one."""
-    new = a * c - b * s
-    return new, b * c + new * s
-
-
-def second_overwritten(a, b, c, s) -> tuple:
-    """Compute the first column with the new second one."""
-    new = b * c + a * s
-    return a * c - new * s, new
-
-
-def angles_of_neighbors(a, b, c, s) -> tuple:
-    """Pair halves, with the angles of interleaved columns."""
-    pairs = np.arange(c.shape[-1])
-    one, other = pairs // 2, (pairs + len(pairs)) // 2
+def other_angles(a, b, c, s, columns: np.ndarray) -> tuple:
+    """Turn both columns of pairs by angles of other pairs: [2, pairs]."""
+    one, other = columns
     first = a * c[..., one] - b * s[..., one]
     return first, b * c[..., other] + a * s[..., other]
 
 
-def angles_of_halves(a, b, c, s) -> tuple:
-    """Pair neighbors, with the angles of columns in halves."""
-    pairs = np.arange(c.shape[-1])
-    one, other = 2 * pairs % len(pairs), (2 * pairs + 1) % len(pairs)
-    first = a * c[..., one] - b * s[..., one]
-    return first, b * c[..., other] + a * s[..., other]
-
-
-# What else is made of a pair `a, b` by its cosine `c` and sine `s`.
+# What else is made of a pair `a, b` by its cosine `c` and sine `s`, where
+# pairs turn by `w` per position.
 FORMS: dict[str, dict[str, Callable[..., tuple]]] = {
     "direction": {
         "turned clockwise, where it should be counterclockwise": (
-            lambda a, b, c, s: (a * c + b * s, b * c - a * s)
+            lambda a, b, c, s, w: (a * c + b * s, b * c - a * s)
         ),
     },
     "rotation": {
         "a minus is missing in the first column": (
-            lambda a, b, c, s: (a * c + b * s, b * c + a * s)
+            lambda a, b, c, s, w: (a * c + b * s, b * c + a * s)
         ),
         "a minus too many, in the second column": (
-            lambda a, b, c, s: (a * c - b * s, b * c - a * s)
+            lambda a, b, c, s, w: (a * c - b * s, b * c - a * s)
         ),
         "sines and cosines are exchanged": (
-            lambda a, b, c, s: (a * s - b * c, b * s + a * c)
+            lambda a, b, c, s, w: (a * s - b * c, b * s + a * c)
         ),
         "the two columns are exchanged in the result": (
-            lambda a, b, c, s: (b * c + a * s, a * c - b * s)
+            lambda a, b, c, s, w: (b * c + a * s, a * c - b * s)
         ),
         "both columns are negated": (
-            lambda a, b, c, s: (b * s - a * c, -b * c - a * s)
+            lambda a, b, c, s, w: (b * s - a * c, -b * c - a * s)
         ),
         "the second column is computed with the new first one, which has"
-        " already overwritten the old": first_overwritten,
+        " already overwritten the old": (
+            lambda a, b, c, s, w: (a * c - b * s, b * c + (a * c - b * s) * s)
+        ),
         "the first column is computed with the new second one, which has"
-        " already overwritten the old": second_overwritten,
+        " already overwritten the old": (
+            lambda a, b, c, s, w: (a * c - (b * c + a * s) * s, b * c + a * s)
+        ),
     },
     "layout": {
         "columns are paired in halves, and have the angles of interleaved"
-        " columns, so that angles differ within a pair": angles_of_neighbors,
+        " columns, so that angles differ within a pair": (
+            lambda a, b, c, s, w: other_angles(
+                a, b, c, s, np.arange(2 * len(w)).reshape(2, -1) // 2
+            )
+        ),
         "columns are paired as neighbors, and have the angles of columns in"
-        " halves, so that angles differ within a pair": angles_of_halves,
+        " halves, so that angles differ within a pair": (
+            lambda a, b, c, s, w: other_angles(
+                a, b, c, s, np.arange(2 * len(w)).reshape(-1, 2).T % len(w)
+            )
+        ),
+    },
+    "positions": {
+        "the sines are those of the next position": (
+            lambda a, b, c, s, w: rotation(
+                a, b, c, s * np.cos(w) + c * np.sin(w)
+            )
+        ),
+        "the cosines are those of the next position": (
+            lambda a, b, c, s, w: rotation(
+                a, b, c * np.cos(w) - s * np.sin(w), s
+            )
+        ),
+    },
+    "lengths": {
+        "only the cosines are multiplied by the attention factor": (
+            lambda a, b, c, s, w: rotation(a, b, c, s / np.hypot(c, s))
+        ),
+        "only the sines are multiplied by the attention factor": (
+            lambda a, b, c, s, w: rotation(a, b, c / np.hypot(c, s), s)
+        ),
     },
 }
 # What positions `p` are taken for from the first wrong one on, `n`.
@@ -132,8 +145,8 @@ FAR: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
     "taken for negative ones: a signed integer overflows": (
         lambda p, n: (p + n) % (2 * n) - n
     ),
-    "taken for the next: one late": lambda p, n: p + 1,
-    "taken for the one before: one early": lambda p, n: p - 1,
+    "each taken for the next": lambda p, n: p + 1,
+    "each taken for the one before": lambda p, n: p - 1,
     "left as they are, as position 0 is": lambda p, n: 0 * p,
 }
 # What whole vectors are multiplied by there.
@@ -144,11 +157,11 @@ SPOILED = {
 }
 # What all positions `p` are taken for.
 POSITIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "Positions are counted one early, and 0 stays 0": (
+    "Each position is taken for the one before, and 0 stays 0": (
         lambda p: np.maximum(p - 1, 0)
     ),
 }
-for power in POWERS_OF_2[:6].tolist():
+for power in (2, 4, 8, 16, 32, 64):
     POSITIONS |= {
         f"Positions are rounded down to multiples of {power}": (
             lambda p, k=power: p // k * k
@@ -169,11 +182,6 @@ class View(NamedTuple):
     row: int  # the first that is wrong in any call,
     token: int  # and the first token
 
-    @property
-    def size(self) -> int:
-        """Return how many tokens a row has."""
-        return len(self.t)
-
 
 def without_repeated(v: View) -> np.ndarray:
     """Leave a position that its row already has unturned."""
@@ -184,7 +192,7 @@ def without_repeated(v: View) -> np.ndarray:
     return read
 
 
-# What the positions of a call are taken for, in the calls that are wrong.
+# What the positions of a call are taken for.
 CALLS: dict[str, dict[str, Callable[[View], np.ndarray]]] = {
     "positions": {
         "Positions are ignored, and tokens are counted from 0": lambda v: v.t,
@@ -199,13 +207,16 @@ CALLS: dict[str, dict[str, Callable[[View], np.ndarray]]] = {
         "Only the very first position of the batch is read, and counted on"
         " from in each row": lambda v: v.p[0, 0] + v.t,
         "Only the very first position of the batch is read, and counted on"
-        " from row to row": lambda v: v.p[0, 0] + v.t + v.r * v.size,
-        "Positions are taken for the next: one late": lambda v: v.p + 1,
-        "Positions are taken for the one before: one early": (
+        " from row to row": lambda v: v.p[0, 0] + v.t + v.r * len(v.t),
+        "Positions are counted from the smallest of the call": (
+            lambda v: v.p - v.p.min()
+        ),
+        "Each position is taken for the next": lambda v: v.p + 1,
+        "Each position is taken for the one before": (
             lambda v: np.maximum(v.p - 1, 0)
         ),
         "Positions are clipped to the length of the call": (
-            lambda v: np.minimum(v.p, v.size - 1)
+            lambda v: np.minimum(v.p, len(v.t) - 1)
         ),
         "Positions are sorted within their row": lambda v: np.sort(
             v.p, axis=1
@@ -222,9 +233,9 @@ CALLS: dict[str, dict[str, Callable[[View], np.ndarray]]] = {
     },
     "tokens": {
         f"Tokens at the end that fill no block of {n} are not turned": (
-            lambda v, n=n: np.where(v.t < v.size // n * n, v.p, 0)
+            lambda v, n=n: np.where(v.t < (len(v.t) // n * n or n), v.p, 0)
         )
-        for n in POWERS_OF_2[::-1].tolist()
+        for n in (1024, 512, 256, 128, 64, 32, 16, 8, 4, 2)
     }
     | {
         "From token {token} of a call on, tokens are not turned": (
@@ -232,6 +243,9 @@ CALLS: dict[str, dict[str, Callable[[View], np.ndarray]]] = {
         ),
         "From token {token} of a call on, positions are {token} less": (
             lambda v: v.p - v.token * (v.t >= v.token)
+        ),
+        "Tokens are counted in pieces of {token}, each from 0": (
+            lambda v: v.t % max(v.token, 1)
         ),
     },
     "batch": {
@@ -241,6 +255,15 @@ CALLS: dict[str, dict[str, Callable[[View], np.ndarray]]] = {
         "From row {row} on, rows get the positions of the first {row}": (
             lambda v: v.p[v.r[:, 0] % max(v.row, 1)]
         ),
+        "The last row of a batch is not turned": (
+            lambda v: np.where(v.r < len(v.p) - 1, v.p, 0)
+        ),
+    }
+    | {
+        f"Rows at the end that fill no block of {n} are not turned": (
+            lambda v, n=n: np.where(v.r < (len(v.p) // n * n or n), v.p, 0)
+        )
+        for n in (32, 16, 8, 4, 2)
     },
 }
 STAGES = {  # of the formula, that may be rounded
@@ -257,7 +280,7 @@ class Change(NamedTuple):
     finding: Finding
     formula: Formula
     share: float = 1.0  # of what it moves, so much has to fit
-    only_wrong_calls: bool = False
+    of_calls: bool = False  # what calls do to positions; not all may do so
 
 
 class Evidence(NamedTuple):
@@ -267,6 +290,7 @@ class Evidence(NamedTuple):
     measured: Measured
     unit: str = "position"  # what a position is called
     forms: dict[str, dict[str, Callable[..., tuple]]] = FORMS
+    contested: np.ndarray = np.zeros(0, int)  # positions right and wrong
 
     def wrong_calls(self, formula: Formula) -> list[Call]:
         """Return the calls with a token that is wrong, the smallest first."""
@@ -284,20 +308,29 @@ class Evidence(NamedTuple):
 def explain(
     formula: Formula, evidence: Evidence, tried: Iterable[Change]
 ) -> Change | None:
-    """Return the first change that explains all that was seen, if one does.
-
-    Args:
-        formula: What a function should do.
-        evidence: What it does.
-        tried: Changes of the formula, the simplest first.
-    """
+    """Return the first change that explains all that was seen, if one does."""
     wrong = evidence.wrong_calls(formula)
     right = [call for call in evidence.calls if not formula.is_wrong(call)]
     for change in tried:
-        calls = wrong if change.only_wrong_calls else wrong + right
-        if all(agrees(change, formula, call) for call in calls):
+        if not all(agrees(change, formula, call) for call in wrong):
+            continue
+        if all(agrees(change, formula, call) for call in right):
             return change
+        if change.of_calls:  # it holds for some kinds of calls, then
+            name, words, position = change.finding
+            words = f"In calls {kinds(wrong)}: {words[0].lower()}{words[1:]}"
+            return change._replace(finding=Finding(name, words, position))
     return None
+
+
+def kinds(calls: list[Call]) -> str:
+    """Name the kinds of calls, or only the first few."""
+    if all(call.positions.shape[1] == 1 for call in calls):
+        return "of one token"
+    names = list(dict.fromkeys(call.name for call in calls))
+    if len(names) > 3:
+        names[3:] = [f"and {len(names) - 3} other kinds"]
+    return ", ".join(names)
 
 
 def agrees(change: Change, formula: Formula, call: Call) -> bool:
@@ -323,53 +356,41 @@ def changes(
     """
     unit = evidence.unit
     first = int(evidence.wrong_places(formula).min())
+
+    def change(name: str, words: str, share: float = 1, **stages) -> Change:
+        finding = Finding(name, words, first)
+        return Change(finding, formula._replace(**stages), share)
+
+    off = f"{unit} {first} is the first that is off."
     if formula.forgiven < 1:
-        words = f"Angles are in float32: {unit} {first} is the first that is"
-        finding = Finding("precision", f"{words} off.", first)
-        yield Change(finding, formula._replace(forgiven=1.0))
-    yield from starts(formula, evidence.measured, unit)
+        words = f"Angles are in float32: {off}"
+        yield change("precision", words, forgiven=1.0)
+    start = formula.places(np.zeros(1)).item()
+    moved = {
+        1: ", and each for the next (counted from 1?)",
+        -1: ", and each for the one before",
+        2: ": all are moved by 2 (an offset for padding?)",
+    }
+    for by in STARTS if first <= start + 1 else ():
+        words = f"{unit.capitalize()} 0 is taken for position"
+        words += f" {plain(start + by, 3)}"
+        words += moved.get(by, f": all are moved by {plain(by, 3)}") + "."
+        read = lambda p, by=by: formula.places(p) + by  # noqa: E731
+        yield change("position 0", words, places=read)
     yield from forms(formula, evidence)
     yield from likely
-    for words, change in FREQUENCIES.items():
-        rates = change(formula.frequencies)
-        finding = Finding("frequencies", words)
-        yield Change(finding, formula._replace(frequencies=rates))
+    for words, become in FREQUENCIES.items():
+        rates = become(formula.frequencies)
+        yield change("frequencies", words, frequencies=rates)
     for words, read in POSITIONS.items():
-        finding = Finding("positions", f"{words}.", first)
-        yield Change(finding, formula._replace(places=read))
+        yield change("positions", f"{words}.", places=read)
     yield from far(formula, evidence)
     for stage, field in STAGES.items():
         for name, rounded in ROUND.items():
-            words = f"{stage} are rounded to {name}: {unit} {first} is the"
-            finding = Finding(
-                "precision", f"{words} first that is off.", first
-            )
-            yield Change(finding, formula._replace(**{field: rounded}), MOST)
+            words = f"{stage} are rounded to {name}: {off}"
+            yield change("precision", words, MOST, **{field: rounded})
     if unit == "position":
         yield from of_calls(formula, evidence)
-
-
-def starts(
-    formula: Formula, measured: Measured, unit: str
-) -> Iterator[Change]:
-    """Yield that counting begins elsewhere, or runs backwards."""
-    opposite = np.median(measured.frequencies * formula.frequencies) < 0
-    sign = -1 if opposite else 1
-    start = sign * measured.start
-    late = start - formula.places(np.zeros(1)).item()
-    if not np.isfinite(late) or abs(late) < NEAR:
-        return
-    count = plain(abs(late), 3)
-    many = "one position" if count == "1" else f"{count} positions"
-    hint = {1: " (counted from 1?)", 2: " (an offset for padding?)"}
-    words = f"{unit.capitalize()} 0 is taken for position {plain(start, 3)}"
-    if opposite:
-        words += f", and {unit}s count backwards."
-    else:
-        side = "late" if late > 0 else "early"
-        words += f": each {unit} is {many} {side}{hint.get(late, '')}."
-    read = formula._replace(places=lambda p: start + sign * p)
-    yield Change(Finding("position 0", words, 0), read)
 
 
 def forms(formula: Formula, evidence: Evidence) -> Iterator[Change]:
@@ -381,9 +402,9 @@ def forms(formula: Formula, evidence: Evidence) -> Iterator[Change]:
     for name, named in evidence.forms.items():
         for words, form in named.items():
 
-            def formed(a, b, c, s, form=form) -> tuple:
-                right = formula.form(a, b, c, s)
-                both = zip(form(a, b, c, s), right, strict=True)
+            def formed(a, b, c, s, w, form=form) -> tuple:
+                right = formula.form(a, b, c, s, w)
+                both = zip(form(a, b, c, s, w), right, strict=True)
                 return tuple(np.where(odd, new, old) for new, old in both)
 
             finding = Finding(name, f"{pairs}: {words}.")
@@ -392,11 +413,11 @@ def forms(formula: Formula, evidence: Evidence) -> Iterator[Change]:
 
 def lengths(formula: Formula, measured: Measured) -> Change | None:
     """Return that vectors are stretched, all pairs alike or some, if so."""
-    due = np.broadcast_to(formula.length, measured.length.shape)
-    off = np.abs(measured.length - due) > formula.tolerance
+    asked = float(formula.length)
+    off = np.abs(measured.length - asked) > formula.tolerance
     if not off.any() or not measured.even:
         return None
-    seen, asked = float(np.median(measured.length[off])), float(due[0])
+    seen = float(np.median(measured.length[off]))
     words = f"Lengths change by {plain(seen, 5)}"
     if abs(seen - 1) <= formula.tolerance:
         words = "Lengths do not change"
@@ -406,20 +427,21 @@ def lengths(formula: Formula, measured: Measured) -> Change | None:
         words += f", where {plain(asked, 5)} is asked for"
         if abs(seen - asked**2) <= formula.tolerance:
             words += ": its square"
-    length = np.where(off, measured.length, due)
+    length = np.where(off, measured.length, asked)
     changed = formula._replace(length=length)
     return Change(Finding("lengths", f"{words}."), changed)
 
 
 def far(formula: Formula, evidence: Evidence) -> Iterator[Change]:
     """Yield what may happen to positions from the first wrong one on."""
-    places = evidence.wrong_places(formula)
+    places, unit = evidence.wrong_places(formula), evidence.unit
+    if np.isin(places, evidence.contested).mean() > 1 - MOST:
+        return  # the position alone is not the cause
     first, last = int(places.min()), int(places.max())
     asked = max(int(call.places.max()) for call in evidence.calls)
-    unit = evidence.unit
     where, verb = f"From {unit} {first} on", f", {unit}s are"
     if last < asked:
-        where, verb = f"At {unit}s {first} to {last}", f", {unit}s are"
+        where = f"At {unit}s {first} to {last}"
         if last == first:
             where, verb = f"At {unit} {first}", f", the {unit} is"
 
@@ -451,14 +473,12 @@ def of_calls(formula: Formula, evidence: Evidence) -> Iterator[Change]:
     both = list(zip(wrong, off, strict=True))
     row = min(int(call.rows[bad].min()) for call, bad in both)
     token = min(int(call.tokens[bad].min()) for call, bad in both)
-    alone = all(call.positions.shape[1] == 1 for call in wrong)
-    where = "In calls of one token: " if alone else ""
     call, bad = both[0]
 
     def view(call: Call) -> View:
         rows, tokens = map(np.arange, call.positions.shape)
-        p = call.positions
-        return View(p, rows[:, None], tokens, call.earlier, row, token)
+        earlier = call.positions if call.earlier is None else call.earlier
+        return View(call.positions, rows[:, None], tokens, earlier, row, token)
 
     for name, readings in CALLS.items():
         for words, reading in readings.items():
@@ -472,77 +492,57 @@ def of_calls(formula: Formula, evidence: Evidence) -> Iterator[Change]:
             if not len(moved):
                 continue
             place, instead = call.places[moved[0]], taken[moved[0]]
-            said = where + words.format(row=row, token=token)
+            said = words.format(row=row, token=token)
             said += f": in a call {call.name}, position {place} is turned as"
             finding = Finding(name, f"{said} {instead}.", int(place))
-            changed = formula._replace(read=read)
-            yield Change(finding, changed, only_wrong_calls=True)
+            yield Change(finding, formula._replace(read=read), of_calls=True)
 
 
 def as_measured(formula: Formula, evidence: Evidence) -> Iterator[Change]:
-    """Yield that pairs turn as was seen at the first positions.
-
-    These are no causes, and are tried when nothing else explains.
-    """
-    unit, measured = evidence.unit, evidence.measured
-    if not measured.even:
+    """Yield that pairs turn as was seen at the first positions: no cause."""
+    seen, due = evidence.measured, formula.frequencies
+    odd = np.abs(seen.frequencies - due) > seen.spread + 1e-6 * np.abs(due)
+    if not seen.even or not odd.any():
         return
-    phases = np.abs(measured.phase)
-    if phases.max() > NEAR:
-        pair = int(phases.argmax())
-        words = f"{unit.capitalize()} 0 turns pair {pair} by"
-        finding = Finding(
-            "position 0", f"{words} {plain(phases[pair], 4)}.", 0
-        )
-        yield Change(finding, formula._replace(phase=measured.phase))
-    seen, due = measured.frequencies, formula.frequencies
-    odd = np.abs(seen - due) > measured.spread + 1e-6 * np.abs(due)
-    if odd.any():
-        off = np.where(odd, np.abs(seen / np.where(due, due, 1) - 1), 0)
-        pair = int(off.argmax())
-        words = (
-            f"Other frequencies: {numbered('pair', np.flatnonzero(odd))}; pair"
-            f" {pair} turns by {plain(seen[pair], 4)} radians per {unit}"
-            f" instead of {plain(due[pair], 4)}."
-        )
-        changed = formula._replace(frequencies=seen, doubt=measured.spread)
-        yield Change(Finding("frequencies", words), changed)
+    off = np.where(
+        odd, np.abs(seen.frequencies / np.where(due, due, 1) - 1), 0
+    )
+    pair = int(off.argmax())
+    words = f"Other frequencies: {numbered('pair', np.flatnonzero(odd))}; pair"
+    words += f" {pair} turns by {plain(seen.frequencies[pair], 4)} radians per"
+    words += f" {evidence.unit} instead of {plain(due[pair], 4)}."
+    changed = formula._replace(frequencies=seen.frequencies, doubt=seen.spread)
+    yield Change(Finding("frequencies", words), changed)
 
 
 def describe(formula: Formula, evidence: Evidence) -> Finding:
     """Say what is seen at the first token that nothing explains."""
-    unit = evidence.unit
     wrong = [call for call in evidence.calls if formula.is_wrong(call)]
     call = wrong[0]
     token = int(np.argmin(formula.fits(call).all(axis=1)))
     place, off = int(call.places[token]), formula.errors(call)[token]
     made, given = call.made[token], call.given[token]
-    words = f"by {plain(off.max(), 2)} in pair {int(off.argmax())}"
+    taken_for = turned_as(formula, call, token)
     if not np.isfinite(made).all():
-        words = "which gives NaN or infinity"
+        words = "gives NaN or infinity"
     elif np.allclose(made, given, atol=NEAR):
-        words = "which is left as it is"
-    where = f"{unit.capitalize()} {place}"
-    if unit == "position":
-        row, column = call.rows[token], call.tokens[token]
-        where = f"Token {column} of row {row} (position {place}) in a call"
-        where += f" {call.name}"
-        taken_for = turned_as(formula, call, token)
-        if taken_for is not None:
-            words += f"; it is turned as position {taken_for}"
-    others = [other.name for other in wrong if other.name != call.name]
-    names = list(dict.fromkeys(others))
-    if len(names) > 3:
-        names[3:] = [f"and {len(names) - 3} other kinds"]
-    also = f" So are tokens of calls {', '.join(names)}." if names else ""
-    words = f"{where} is wrong, {words}. No known cause explains it.{also}"
+        words = "is left as it is"
+    elif taken_for not in (None, place):
+        words = f"is turned as position {taken_for}"
+    else:
+        words = f"is off by {plain(off.max(), 2)} in pair {int(off.argmax())}"
+    others = [other for other in wrong if other.name != call.name]
+    also = f" So are tokens of calls {kinds(others)}." if others else ""
+    where = f"Token {call.tokens[token]} of row {call.rows[token]} (position"
+    where += f" {place}) in a call {call.name}"
+    words = f"{where} is wrong: it {words}.{also} No known cause explains it."
     return Finding("no known cause", words, place)
 
 
 def turned_as(formula: Formula, call: Call, token: int) -> int | None:
-    """Return the only position up to 2**17 that gives what a token became."""
+    """Return the only position that gives what a token became, if one does."""
     hands = call.hands[token] / formula.length
-    places = np.arange(2**17)
+    places = np.arange(SEARCHED)
     for hand, frequency in zip(hands, formula.frequencies, strict=True):
         off = np.abs(np.exp(1j * places * frequency) - hand)
         places = places[off < NEAR]

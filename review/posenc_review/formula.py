@@ -31,7 +31,7 @@ def same(values: np.ndarray) -> np.ndarray:
     return values
 
 
-def rotation(a, b, cosine, sine) -> tuple:
+def rotation(a, b, cosine, sine, _=None) -> tuple:
     """Turn a pair counterclockwise."""
     return a * cosine - b * sine, b * cosine + a * sine
 
@@ -65,7 +65,6 @@ class Formula(NamedTuple):
     frequencies: np.ndarray  # [pairs], radians per position
     tolerance: float  # how far off a column may be, beside what float32 loses
     length: np.ndarray | float = 1.0  # by which vectors are stretched
-    phase: np.ndarray | float = 0.0  # the angle at position 0
     read: Callable[[Call], np.ndarray] = lambda call: call.positions
     places: Callable[[np.ndarray], np.ndarray] = same  # to what they are
     rates: Callable[[np.ndarray], np.ndarray] = same  # rounded, as are
@@ -81,10 +80,11 @@ class Formula(NamedTuple):
         read = np.broadcast_to(self.read(call), call.positions.shape)
         read = self.places(read[call.rows, call.tokens].astype(float))
         angles = np.multiply.outer(read, self.rates(self.frequencies))
-        angles = self.angles(angles) + self.phase
+        angles = self.angles(angles)
         cosine = self.length * self.waves(np.cos(angles))
         sine = self.length * self.waves(np.sin(angles))
-        pair = self.form(call.given[..., 0], call.given[..., 1], cosine, sine)
+        one, other = call.given[..., 0], call.given[..., 1]
+        pair = self.form(one, other, cosine, sine, self.frequencies)
         made = np.stack(pair, axis=-1)
         if self.factor is not None:
             made *= self.factor(call.places)[:, None, None]

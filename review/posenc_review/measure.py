@@ -8,9 +8,12 @@ import numpy as np
 from .formula import FLOAT32, Call
 from .report import Finding, numbered
 
-EVEN = 0.05  # radians by which a pair may miss its pace, that turns evenly
-STEADY = 1e-4  # by how much lengths may differ from position to position
-# A turn that misses what is foretold by so many radians is of another kind.
+# Angles that pairs may miss by rounding alone: bfloat16 loses 0.016 of a hand.
+EVEN = 0.05
+# By how much lengths may differ from position to position; float32 loses less.
+STEADY = 1e-4
+# A frequency is refined from far positions as long as these are foretold to
+# within this angle: far from a half turn, beyond which turns are miscounted.
 SURPRISE = 0.3
 # What a column that is 1 puts into others is rounding, if it is less.
 LEAK = 1e-6
@@ -20,7 +23,6 @@ LAYOUTS = (
     "half of the part",
     "half of the head",
     "interleaved, written as half",
-    "half, written as interleaved",
 )
 
 
@@ -29,13 +31,8 @@ class Pairs(NamedTuple):
 
     layout: str
     columns: np.ndarray  # [pairs, 2], first and second columns
-    order: np.ndarray  # column i of the result was column order[i]
+    width: int  # of the vectors
     still: np.ndarray | bool = False  # which pairs do not turn
-
-    @property
-    def width(self) -> int:
-        """Return the width of the vectors."""
-        return len(self.order)
 
     @property
     def rest(self) -> np.ndarray:
@@ -48,22 +45,8 @@ class Measured(NamedTuple):
 
     frequencies: np.ndarray  # radians per position, counterclockwise
     spread: np.ndarray  # by how much these may be off
-    phase: np.ndarray  # radians at position 0
     length: np.ndarray
     even: bool  # whether each turns as far from position to position
-
-    @property
-    def start(self) -> float:
-        """Return the position that position 0 is taken for, or NaN."""
-        sizes = np.abs(self.frequencies)
-        if not sizes.any() or not self.even:
-            return np.nan
-        slowest = int(np.where(sizes > 0, sizes, np.inf).argmin())
-        start = self.phase[slowest] / self.frequencies[slowest]
-        if abs(start - round(start)) < 0.1:  # of a position
-            start = round(start)
-        off = np.exp(1j * (self.phase - start * self.frequencies)) - 1
-        return float(start) if np.abs(off).max() < EVEN else np.nan
 
 
 def measure(first: Call, doubled: Call | None, step: float) -> Measured:
@@ -101,7 +84,7 @@ def measure(first: Call, doubled: Call | None, step: float) -> Measured:
         if np.any(np.abs(frequencies - near) > 2 * off_by):
             frequencies = near  # far positions in a call change near ones
             spread = np.full(len(near), off_by)
-    return Measured(frequencies, spread, phase, length, even)
+    return Measured(frequencies, spread, length, even)
 
 
 def pairs_of(matrices: np.ndarray) -> tuple[Pairs | None, list[Finding]]:
@@ -111,82 +94,67 @@ def pairs_of(matrices: np.ndarray) -> tuple[Pairs | None, list[Finding]]:
         matrices: `[positions, width, width]`, what each position makes of
             vectors, at positions 0, 1, 2 and so on.
     """
-    if not np.isfinite(matrices[1:]).all():
-        words = "Results are NaN or infinity at the first positions."
-        return None, [Finding("result", words)]
-    order, written = order_of(matrices[0])
-    matrices = matrices[:, np.argsort(order)]
-    mixing = np.abs(matrices).max(axis=0)
+    finite = np.isfinite(matrices)
+    mixing = np.abs(matrices).max(axis=0, where=finite, initial=0)
     mixing = np.maximum(mixing, mixing.T)
     np.fill_diagonal(mixing, 0)
     most = mixing.max(axis=1)
     others = mixing > LEAK * np.maximum(most[:, None], most)
     mixed = np.flatnonzero(others.sum(axis=1) > 1)
-    if len(mixed):
-        words = f"{numbered('Column', mixed)} are mixed with more than one"
-        return None, [Finding("rotation", f"{words} other.")]
     moving = np.ptp(matrices[1:], axis=0).max() > LEAK
-    if not most.any():
+    moved = moved_column(matrices[0])
+    name, words = "rotation", ""
+    if not finite[1:].all():
+        name = "result"
+        words = "Results are NaN or infinity at the first positions."
+    elif moved:
+        name, words = "position 0", moved
+    elif len(mixed):
+        words = f"{numbered('Column', mixed)} are mixed with more than one"
+        words += " other."
+    elif not most.any() and not moving:
         words = "Nothing turns, whatever the position."
-        if moving:
-            words = (
-                "Columns only change their size with the position: no column"
-                " is mixed with a partner."
-            )
-        return None, [Finding("rotation", words)]
-    if not moving:
+    elif not most.any():
+        words = "Columns only change their size with the position: no column"
+        words += " is mixed with a partner."
+    elif not moving:
+        name = "positions"
         words = "Positions are ignored: all are turned by the same angles."
-        return None, [Finding("positions", words)]
-    columns = np.arange(len(order))
-    partner = np.where(most > 0, mixing.argmax(axis=1), columns)
-    pairs, findings = laid_out(partner, order)
-    if written:
-        layout = f"{pairs.layout}, written as {written}"
-        pairs = pairs._replace(layout=layout)
-    elif not np.array_equal(order, columns):
-        findings.append(moved(pairs))
-    return pairs, findings
+    if words:
+        return None, [Finding(name, words)]
+    columns = np.arange(len(mixing))
+    return laid_out(np.where(most > 0, mixing.argmax(axis=1), columns))
 
 
-def order_of(matrix: np.ndarray) -> tuple[np.ndarray, str]:
-    """Find out whether position 0 moves columns.
+def moved_column(matrix: np.ndarray) -> str:
+    """Say that position 0 moves columns to other places, if it does.
 
-    Some functions read pairs interleaved and write them as halves.
-
-    Returns:
-        The column of x that each column of the result is, and the name of
-        that order if it is a usual one.
+    Columns that are exchanged within all pairs are a slip in the rotation.
     """
-    columns = np.arange(len(matrix))
-    if not np.isfinite(matrix).all():
-        return columns, ""
-    order = np.abs(matrix).argmax(axis=1)
+    width = len(matrix)
+    columns, order = np.arange(width), np.abs(matrix).argmax(axis=1)
     largest = np.maximum(np.abs(matrix).max(axis=1, keepdims=True), LEAK)
-    off = np.abs(matrix / largest) - np.eye(len(matrix))[order]
+    off = np.abs(matrix / largest) - np.eye(width)[order]
     neighbors = columns.reshape(-1, 2)[:, ::-1].ravel()
-    halves = np.roll(columns, len(columns) // 2)
-    is_moved = np.abs(off).max() <= EVEN and len(set(order)) == len(order)
-    within_pairs = [columns, neighbors, halves]  # a slip in the rotation
-    if not is_moved or any(np.array_equal(order, x) for x in within_pairs):
-        return columns, ""
-    apart = np.concatenate([columns[::2], columns[1::2]])
-    if np.array_equal(order, apart):
-        return order, "half"
-    if np.array_equal(order, np.argsort(apart)):
-        return order, "interleaved"
-    return order, ""
-
-
-def moved(pairs: Pairs) -> Finding:
-    """Say that position 0 moves columns."""
-    column = int(np.argmax(pairs.order != np.arange(pairs.width)))
+    halves = np.roll(columns, width // 2)
+    is_order = np.all(np.abs(off) <= EVEN) and len(set(order)) == width
+    usual = [np.array_equal(order, x) for x in (columns, neighbors, halves)]
+    if not is_order or any(usual):
+        return ""
+    column = int(np.argmax(order != columns))
     words = f"Position 0 moves columns: column {column} of the result is"
-    return Finding("position 0", f"{words} column {pairs.order[column]} of x.")
+    words += f" column {order[column]} of x."
+    if np.array_equal(order, interleaved_as_half(width)):
+        words += f" If that is meant, give layout={LAYOUTS[-1]!r}."
+    return words
 
 
-def laid_out(
-    partner: np.ndarray, order: np.ndarray
-) -> tuple[Pairs, list[Finding]]:
+def interleaved_as_half(width: int) -> np.ndarray:
+    """Return the order in which DeepSeek's functions write columns."""
+    return np.arange(width).reshape(-1, 2).T.ravel()
+
+
+def laid_out(partner: np.ndarray) -> tuple[Pairs, list[Finding]]:
     """Name the layout by the distance of partners.
 
     Partners half of the head apart, and half of the part that turns, are
@@ -194,7 +162,6 @@ def laid_out(
 
     Args:
         partner: Of each column; a column that does not turn has itself.
-        order: As in `Pairs`.
     """
     width = len(partner)
     firsts = np.flatnonzero(partner > np.arange(width))
@@ -213,10 +180,9 @@ def laid_out(
         one, other = firsts[0], partner[firsts[0]]
         words = f"Columns {one} and {other} are a pair, as in no usual layout."
         columns = np.stack([firsts, partner[firsts]], axis=1)
-        pairs = Pairs("unknown", columns, order)
-        return pairs, [Finding("layout", words)]
+        return Pairs("unknown", columns, width), [Finding("layout", words)]
     columns = np.stack([places, places + distance], axis=1)
-    pairs = Pairs(layout, columns, order, ~np.isin(places, firsts))
+    pairs = Pairs(layout, columns, width, ~np.isin(places, firsts))
     if not pairs.still.any():
         return pairs, []
     words = numbered("Pair", np.flatnonzero(pairs.still))

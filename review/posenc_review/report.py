@@ -91,38 +91,24 @@ def number(value: object) -> float:
     """Return a number as a float; NaN for what is none, or too large."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return math.nan
-    try:
-        return float(value)
-    except OverflowError:
-        return math.nan
+    return float(value) if abs(value) < LARGE else math.nan
 
 
-def check_function(name: str, value: object) -> None:
-    """Raise an error that names an argument which is no function."""
-    if not callable(value):
-        raise TypeError(f"{name}={shown(value)}: give a function")
+def check(name: str, value: object, right: bool, wanted: str) -> None:
+    """Raise an error that names a setting which is not right."""
+    if not right:
+        raise ValueError(f"{name}={shown(value)}: give {wanted}")
 
 
 def check_integer(name: str, value: object, low: int, high: int) -> None:
     """Raise an error that names a setting which is no integer in a range."""
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name}={shown(value)}: give an integer")
-    if not low <= value <= high:
-        raise ValueError(f"{name}={shown(value)}: give {low} to {high}")
-
-
-def check_number(name: str, value: object, above: float) -> None:
-    """Raise an error that names a setting which is no number above another."""
-    if not above < number(value) < LARGE:
-        words = f"give a number above {above:g} and below {LARGE:g}"
-        raise ValueError(f"{name}={shown(value)}: {words}")
+    right = isinstance(value, Integral) and low <= value <= high
+    check(name, value, right, f"an integer from {low} to {high}")
 
 
 def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
     """Raise an error that names a setting which is none of the choices."""
-    if value not in ("", *choices):
-        known = "; ".join(choices)
-        raise ValueError(f"{name}={shown(value)}: give one of {known}")
+    check(name, value, value in ("", *choices), f"one of {'; '.join(choices)}")
 
 
 # Answers.
@@ -147,11 +133,7 @@ def ask(function: Callable, *arguments: object) -> Answer:
 
 
 def numbers(made: object) -> np.ndarray:
-    """Return a list, an array, a PyTorch or TensorFlow tensor as float64.
-
-    Raises:
-        ValueError: If it holds complex numbers, text, or no numbers at all.
-    """
+    """Return a list, an array, a PyTorch or TensorFlow tensor as float64."""
     if hasattr(made, "detach"):  # PyTorch; its bfloat16 needs the `double`
         made = made.detach().cpu().double()
     array = np.asarray(made)

@@ -12,31 +12,33 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import changes
-from .asked import (
-    RotarySettings,
-    Series,
-    guess,
-    mistaken,
-    named_series,
-    read_config,
-    refuse,
-    slips,
+from . import asked
+from .changes import (
+    NEAR,
+    Change,
+    Evidence,
+    as_measured,
+    changes,
+    describe,
+    explain,
+    lengths,
 )
-from .changes import Change, Evidence, explain
 from .formula import DTYPES, STEP, Call, Formula, dtype_of, telling
-from .measure import LAYOUTS, LEAK, Measured, Pairs, measure, moved, pairs_of
+from .measure import LAYOUTS, LEAK, Measured, Pairs, measure, pairs_of
+from .measure import interleaved_as_half as as_half
 from .report import (
+    LARGE,
     Answer,
     Finding,
     OutOfReachError,
     Review,
     ask,
+    check,
     check_choice,
-    check_function,
     check_integer,
-    check_number,
+    number,
     numbered,
+    numbers,
     plain,
 )
 
@@ -49,8 +51,8 @@ LONGEST = 20_011  # tokens of one row: no multiple of any block
 MUCH = 2**24  # numbers that a call may have: 128 MiB in float64
 CHUNK = 2**19  # numbers that are compared in one go, to stay in the cache
 ALONE = 40  # positions that are asked for in calls of their own
-# Numbers in 16 bits lose half a step each time that a cosine, a product and
-# the sum is rounded: three steps leave some room.
+# In 16 bits, a rotation rounds two cosines and sines, two products and a sum:
+# at worst, the numbers around 1 lose three steps by that.
 SHORT_STEPS = 3
 
 
@@ -136,130 +138,149 @@ def review_rotary(
         convention was seen.
 
     Raises:
-        TypeError, ValueError: If a setting makes no sense, by its name.
+        ValueError: If a setting makes no sense, by its name.
         OutOfReachError: If the function may be right, but is of a kind that
             is not reviewed.
     """
-    check_function("rotate", rotate)
-    ways = {"base": base, "config": config, "frequencies": frequencies}
-    given = [name for name, value in ways.items() if value is not None]
-    if len(given) > 1:
-        raise ValueError(f"{' and '.join(given)}: give only one of them")
-    if layers and config is None:
-        raise ValueError(f"{layers=}: these are layers of a config")
-    read = rates = None
-    if config is not None:
-        read = read_config(config, layers, width)
-        width, rates = read.width, read.frequencies
-        length = length or read.length
-        max_len = max_len or max(read.max_len or MAX_LEN, FIRST.size)
-    if frequencies is not None:
-        rates = np.trim_zeros(np.asarray(frequencies, float), "b")
-        if rates.ndim != 1 or not rates.size or not np.isfinite(rates).all():
-            raise ValueError("frequencies: give a number for each pair")
-        width = width or 2 * len(rates)
-    width = WIDTH if width is None else width
-    max_len = MAX_LEN if max_len is None else max_len
-    length = 1.0 if length is None else length
-    asked = Asked(width, base, layout, read, rates, length, bool(given))
-    check_choice("layout", layout, LAYOUTS)
-    check_integer("width", width, 2, WIDEST)
+    held = Held.to(base, layout, config, layers, frequencies, length, width)
+    if max_len is None:
+        of_config = held.config and held.config.max_len
+        max_len = max(of_config or MAX_LEN, FIRST.size)
+    check("rotate", rotate, callable(rotate), "a function")
     check_integer("max_len", max_len, FIRST.size, MUCH)
-    check_number("base", 2 if base is None else base, above=1)
-    check_number("length", length, above=0)
-    if width % 2:
-        raise ValueError(f"width={width}: give an even number")
-    check_number("tolerance", tolerance, above=0)
+    right = 0 < number(tolerance) < LARGE
+    check("tolerance", tolerance, right, "a number above 0")
     check_choice("dtype", dtype, DTYPES)
-    notes, words = [], ""
-    if asked.config:
-        notes, words = [*asked.config.notes], str(asked.config)
-    rotation = Rotation(rotate, asked.width)
+    rotation = Rotation(rotate, held.width)
+    if layout == LAYOUTS[-1]:
+        rotation.rotate = as_read(rotate, held.width)
 
     pairs, findings = first_sight(rotation)
-    near = pairs and kept(rotation, pairs, FIRST)
+    near = pairs and ask_first(rotation, pairs, FIRST)
+    asked_for = str(held.config or "")
     if near is None:
-        return Review(tuple(findings), notes=tuple(notes), asked=words)
-    findings += other_pairs(asked, pairs)
+        return Review(tuple(findings), asked=asked_for)
+    findings += other_pairs(held, pairs)
     limit, failing = first_to_fail(rotation, max_len)
     findings += failing
-    doubled = kept(rotation, pairs, 2 ** np.arange(np.log2(limit) // 1)[None])
+    doubled = 2 ** np.arange(np.log2(limit) // 1)[None]
+    doubled = ask_first(rotation, pairs, doubled)
 
-    format_seen = dtype_of(near.made)
-    step = STEP.get(format_seen, 0)
-    if dtype and DTYPES.index(format_seen) < DTYPES.index(dtype):
-        said = f"Results are in {format_seen}, where {dtype} is asked for."
+    notes, dtype_seen = [], dtype_of(near.made)
+    # Steps are twice as wide from 1 to 2, and again from 2 to 4.
+    widened = 2 ** max(0, np.ceil(np.log2(held.length)))
+    step = STEP.get(dtype_seen, 0) * widened
+    if dtype and DTYPES.index(dtype_seen) < DTYPES.index(dtype):
+        said = f"Results are in {dtype_seen}, where {dtype} is asked for."
         findings.append(Finding("precision", said))
     elif step:
         least = plain(SHORT_STEPS * step, 2)
-        said = f"results are in {format_seen}: errors below {least} are"
-        notes.append(f"{said} not seen.")
+        said = (
+            f"results are in {dtype_seen}: errors below {least} are not seen"
+        )
+        notes.append(f"{said}.")
 
     seen = measure(near, doubled, step)
     evidence = Evidence([near], seen)
-    tolerance += SHORT_STEPS * step
-    candidate = likeliest(asked, pairs, evidence, tolerance)
+    candidate = likeliest(
+        held, pairs, evidence, tolerance + SHORT_STEPS * step
+    )
     notes += candidate.series.notes
     if candidate.stretched:
         findings.append(candidate.stretched.finding)
     look = Look(rotation, pairs, limit, near)
-    explained = explanations(look, candidate, evidence, asked.holds)
+    explained = explanations(look, candidate, evidence, held.holds)
     findings += explained
     if "positions" in rotation.changed:
         findings.append(Finding("input", "positions are changed in place."))
     if "x" in rotation.changed:
         notes.append("x is changed in place.")
-    if asked.rates is not None and not layout:
+    if held.rates is not None and not layout:
         notes.append("whether pairs are interleaved or halves is not asked.")
     return Review(
         tuple(findings),
-        convention_of(pairs, candidate, seen, explained),
+        convention_of(held, pairs, candidate, seen, explained),
         f"Looked at: positions 0 to {limit - 1}, calls of 1 to"
         f" {rotation.most_tokens} tokens, batches of up to"
         f" {rotation.most_rows} rows, alone and again.",
         tuple(notes),
-        words,
+        asked_for,
     )
 
 
 # What it is held to.
 
 
-class Asked(NamedTuple):
+class Held(NamedTuple):
     """What a rotary function is held to."""
 
     width: int
     base: float | None
     layout: str
-    config: RotarySettings | None
+    config: asked.RotarySettings | None
     rates: np.ndarray | None  # the frequencies of pairs that are to turn
     length: float
-    holds: bool  # whether frequencies are asked for in some way
+
+    @property
+    def holds(self) -> bool:
+        """Tell whether frequencies are asked for in some way."""
+        return self.base is not None or self.rates is not None
+
+    @classmethod
+    def to(
+        cls, base, layout, config, layers, frequencies, length, width
+    ) -> "Held":
+        """Read and check what `review_rotary` was given."""
+        ways = {"base": base, "config": config, "frequencies": frequencies}
+        given = [name for name, value in ways.items() if value is not None]
+        if len(given) > 1:
+            raise ValueError(f"{' and '.join(given)}: give only one of them")
+        if layers and config is None:
+            raise ValueError(f"{layers=}: these are layers of a config")
+        check_choice("layout", layout, LAYOUTS)
+        if base is not None:
+            right = 1 < number(base) < LARGE
+            check("base", base, right, "a number above 1")
+        read = rates = None
+        if config is not None:
+            read = asked.read_config(config, layers, width)
+            width, rates = read.width, read.frequencies
+            length = length or read.length
+        if frequencies is not None:
+            rates = np.trim_zeros(np.asarray(frequencies, float), "b")
+            right = (
+                rates.ndim == 1 and rates.size and np.all(np.isfinite(rates))
+            )
+            check("frequencies", frequencies, right, "a number for each pair")
+            width = width or 2 * len(rates)
+        width = WIDTH if width is None else width
+        length = 1.0 if length is None else length
+        check_integer("width", width, 2, WIDEST)
+        check("width", width, width % 2 == 0, "an even number")
+        check("length", length, number(length) > 0, "a number above 0")
+        return cls(width, base, layout, read, rates, length)
 
 
-def other_pairs(asked: Asked, pairs: Pairs) -> Iterator[Finding]:
+def as_read(rotate: Callable, width: int) -> Callable:
+    """Put the columns of the result back to where they were read."""
+    back = np.argsort(as_half(width))
+    return lambda x, positions: numbers(rotate(x, positions))[..., back]
+
+
+def other_pairs(held: Held, pairs: Pairs) -> Iterator[Finding]:
     """Say which other columns are pairs than those asked for."""
     one, other = pairs.columns[0].tolist()
-    asked_for, _, to_write = asked.layout.partition(", written as ")
-    seen, _, written = pairs.layout.partition(", written as ")
+    asked_for, seen = held.layout.split(", ")[0], pairs.layout
     words = f"Pairs are {seen} (columns {one} and {other}), where"
     if asked_for not in seen and seen not in asked_for:
         yield Finding("layout", f"{words} {asked_for} is asked for.")
-    if written not in ("", to_write):
-        yield moved(pairs)
-    if to_write and not written:
-        words = "Columns are written as they were read, not as is asked for."
-        yield Finding("position 0", words, 0)
-    if asked.rates is None:
-        if pairs.rest.size == 2 and one == 0 and "part" not in seen:
-            words = f"All turns but {numbered('column', pairs.rest)}: was the"
-            yield Finding("pair", f"{words} last pair forgotten?")
+    if held.rates is None:
         return
-    count, due = pairs.columns.size, 2 * len(asked.rates)
-    wanted = asked.config.layout if asked.config else seen
+    count, due = pairs.columns.size, 2 * len(held.rates)
+    wanted = held.config.layout if held.config else seen
     if one > 0 or count != due:
         words = f"From column {one} on, {count} columns turn, where the first"
-        yield Finding("columns", f"{words} {due} of {asked.width} should.")
+        yield Finding("columns", f"{words} {due} of {held.width} should.")
     elif seen.startswith("half") and seen != wanted:
         yield Finding("layout", f"{words} the config asks for {wanted}.")
 
@@ -268,64 +289,58 @@ class Candidate(NamedTuple):
     """What a function may be meant to do."""
 
     formula: Formula
-    series: Series  # that its frequencies follow
+    series: asked.Series  # that its frequencies follow
     likely: list[Change]  # to other settings and bases
     stretched: Change | None  # if lengths are others than those asked for
 
 
 def likeliest(
-    asked: Asked, pairs: Pairs, near: Evidence, tolerance: float
+    held: Held, pairs: Pairs, near: Evidence, tolerance: float
 ) -> Candidate:
     """Return what the function is meant to do: what explains most simply.
 
     That is what fits the first call; or else what a known change fits to it.
-
-    Raises:
-        OutOfReachError: If its frequencies are of a kind that is not reviewed.
     """
-    candidates = list(candidates_for(asked, pairs, near.measured, tolerance))
+    candidates = list(candidates_for(held, pairs, near.measured, tolerance))
     for candidate in candidates:
         if not near.wrong_calls(candidate.formula):
             return candidate
     for candidate in candidates:
-        tried = changes.changes(candidate.formula, near, candidate.likely)
+        tried = changes(candidate.formula, near, candidate.likely)
         if explain(candidate.formula, near, tried):
             return candidate
-    if not asked.holds:
-        refuse(near.measured)
+    if not held.holds:
+        asked.refuse(near.measured, candidates[0].series)
     return candidates[0]
 
 
 def candidates_for(
-    asked: Asked, pairs: Pairs, seen: Measured, tolerance: float
+    held: Held, pairs: Pairs, seen: Measured, tolerance: float
 ) -> Iterator[Candidate]:
     """Yield what the function may be meant to do, the likeliest first."""
     sign = -1.0 if np.median(np.sign(seen.frequencies)) < 0 else 1.0
-    upright = seen._replace(
-        frequencies=sign * seen.frequencies, phase=sign * seen.phase
-    )
     count, signs, others = len(pairs.columns), (sign, -sign), []
-    base = asked.config.base if asked.config else asked.base
-    if asked.rates is not None and len(asked.rates) == count:
-        words = asked.config.convention if asked.config else "as asked for"
-        every, signs = [Series(asked.rates, words)], (1.0,)
-        others += mistaken(asked.config) if asked.config else []
-    elif asked.base is not None:
-        steps = {count, pairs.width // 2 if pairs.rest.size else count}
-        every = [named_series(asked.base, count, some) for some in steps]
+    upright = seen._replace(frequencies=sign * seen.frequencies)
+    base = held.config.base if held.config else held.base
+    if held.rates is not None and len(held.rates) == count:
+        words = held.config.convention if held.config else "as asked for"
+        every, signs = [asked.Series(held.rates, words)], (1.0,)
+        others += asked.mistaken(held.config) if held.config else []
+    elif base is not None:
+        every = asked.usual_series((base,), pairs)
     else:
-        every = guess(upright, pairs)
+        every = asked.guess(upright, pairs)
     if base is not None:
-        others += slips(base, count, upright)
+        others += asked.slips(base, count, upright)
     for series in every:
         for sign in signs:
             formula = Formula(
                 sign * np.where(pairs.still, 0, series.frequencies),
                 tolerance,
-                length=asked.length,
+                length=held.length,
                 doubt=series.doubt,
             )
-            stretched = changes.lengths(formula, seen)
+            stretched = lengths(formula, seen)
             formula = stretched.formula if stretched else formula
             likely = [
                 Change(finding, formula._replace(frequencies=sign * other))
@@ -355,7 +370,7 @@ def calls_of(limit: int, width: int) -> Iterator[tuple[str, np.ndarray]]:
             start = min(20, limit - tokens)
             yield f"of {tokens} tokens", start + np.arange(tokens)[None]
     yield "of 7 tokens", 30 + np.arange(7)[None]
-    for rows in (2, 4, 17, 33):
+    for rows in (2, 4, 7, 13, 17, 33):
         starts = random.integers(0, limit - 5, (rows, 1))
         yield f"of {rows} rows of 5 tokens", starts + np.arange(5)
         alone = random.integers(0, limit, (rows, 1))
@@ -412,17 +427,16 @@ def first_to_fail(
     return wrong, [Finding("far positions", words, wrong)]
 
 
-def kept(
+def ask_first(
     rotation: Rotation, pairs: Pairs, positions: np.ndarray
 ) -> Call | None:
-    """Make a call and keep all its tokens."""
+    """Make a call of a few tokens and keep all of them."""
     x, positions = rotation.given(positions), positions.astype(int)
     made = rotation(x, positions).made
     if made is None:
         return None
-    return call_of(
-        FIRST_CALL, positions, np.arange(positions.size), x, made, pairs
-    )
+    picks = np.arange(positions.size)
+    return call_of(FIRST_CALL, positions, picks, x, made, pairs)
 
 
 def call_of(
@@ -435,9 +449,8 @@ def call_of(
 ) -> Call:
     """Keep some tokens of a call, numbered from its first to its last."""
     rows, tokens = np.unravel_index(picks, positions.shape)
-    written = np.argsort(pairs.order)[pairs.columns]
     given = x[rows, tokens][:, pairs.columns]
-    became = made[rows, tokens][:, written]
+    became = made[rows, tokens][:, pairs.columns]
     return Call(name, positions, rows, tokens, given, became)
 
 
@@ -452,16 +465,18 @@ class Look(NamedTuple):
 
 def every_call(
     look: Look, formula: Formula
-) -> tuple[list[Call], list[Finding]]:
+) -> tuple[list[Call], list[Finding], np.ndarray]:
     """Make all calls, compare each with the formula, and keep some tokens.
 
     Returns:
-        The calls; and findings of calls that fail, of columns that do not
-        turn, and of first positions that are turned otherwise afterwards.
+        The calls; findings of calls that fail, of columns that do not turn,
+        and of first positions that are turned otherwise afterwards; and the
+        positions that are right in one place and wrong in another.
     """
     rotation, pairs = look.rotation, look.pairs
     calls, failed, rest = [], [], ""
     earlier: dict[tuple, np.ndarray] = {}
+    was_right, was_wrong = np.zeros((2, look.limit), bool)
     for name, positions in calls_of(look.limit, rotation.width):
         x = rotation.given(positions)
         answer = rotation(x, positions)
@@ -469,6 +484,8 @@ def every_call(
             failed.append((name, answer.trouble))
             continue
         wrong = compare(formula, positions, x, answer.made, pairs)
+        was_wrong[positions.ravel()[wrong]] = True
+        was_right[positions.ravel()[~wrong]] = True
         picks = telling(wrong) if positions is not FIRST else FIRST[0]
         before = earlier.setdefault(positions.shape, positions)
         call = call_of(name, positions, picks, x, answer.made, pairs)
@@ -486,7 +503,7 @@ def every_call(
     if calls[-1].positions is FIRST and off.max() > formula.tolerance:
         words = "Positions 0 to 63, asked again after other calls, are turned"
         findings.append(Finding("state", f"{words} otherwise."))
-    return calls, findings
+    return calls, findings, np.flatnonzero(was_right & was_wrong)
 
 
 def compare(
@@ -512,17 +529,12 @@ def of_the_rest(
     """Say what became of columns that do not turn, if they are changed."""
     if not pairs.rest.size:
         return ""
-    given = x[..., pairs.rest]
-    became = made[..., np.argsort(pairs.order)[pairs.rest]]
-    changed = ~(np.abs(became - given) <= tolerance)  # NaN is changed, too
+    off = np.abs(made[..., pairs.rest] - x[..., pairs.rest])
+    changed = ~(off <= tolerance)  # NaN is changed, too
     if not changed.any():
         return ""
     columns = pairs.rest[changed.any(axis=(0, 1))]
-    factors = became[changed] / given[changed]
-    words = f"{numbered('Column', columns)} should stay as they are; they are"
-    if np.ptp(factors) <= LEAK + tolerance:
-        return f"{words} multiplied by {plain(np.median(factors), 4)}"
-    return f"{words} changed"
+    return f"{numbered('Column', columns)} should stay as they are, but change"
 
 
 # What explains them.
@@ -538,10 +550,10 @@ def explanations(
     """
     formula, likely, explained = candidate.formula, candidate.likely, []
     for _ in range(2):
-        calls, findings = every_call(look, formula)
+        calls, findings, contested = every_call(look, formula)
         findings = [*explained, *findings]
         remembers = any(each.name == "state" for each in findings)
-        every = near._replace(calls=calls)
+        every = near._replace(calls=calls, contested=contested)
         if remembers or not every.wrong_calls(formula):
             return findings
         change = first_change(formula, every, likely)
@@ -553,7 +565,7 @@ def explanations(
         explained.append(change.finding)
         formula, likely = change.formula, []
     largest = by_the_largest(formula, every, holds)
-    return [*findings, largest or changes.describe(formula, every)]
+    return [*findings, largest or describe(formula, every)]
 
 
 def first_change(
@@ -562,9 +574,8 @@ def first_change(
     """Return the first change that explains what is wrong, if one does."""
     if not evidence.wrong_calls(formula):
         return None
-    tried = changes.changes(formula, evidence, likely)
-    change = explain(formula, evidence, tried)
-    measured = changes.as_measured(formula, evidence)
+    change = explain(formula, evidence, changes(formula, evidence, likely))
+    measured = as_measured(formula, evidence)
     return change or explain(formula, evidence, measured)
 
 
@@ -578,14 +589,14 @@ def by_the_largest(
     if not right or least <= max(int(call.positions.max()) for call in right):
         return None
     elsewhere = np.concatenate([call.places for call in right])
-    clearly = formula._replace(tolerance=formula.tolerance + changes.NEAR)
+    clearly = formula._replace(tolerance=formula.tolerance + NEAR)
     both = np.intersect1d(every.wrong_places(clearly), elsewhere)
     if not len(both):
         return None
     words = (
         f"Position {both[0]} is turned otherwise in calls that hold far"
-        f" positions, as {least}: the largest position of a call changes how"
-        " the others are turned, as with dynamic scaling"
+        f" positions, such as {least}: the largest position of a call changes"
+        " how the others are turned, as with dynamic scaling"
     )
     if holds:
         return Finding("batch maximum", f"{words}.", least)
@@ -596,10 +607,16 @@ def by_the_largest(
 
 
 def convention_of(
-    pairs: Pairs, candidate: Candidate, seen: Measured, found: list[Finding]
+    held: Held,
+    pairs: Pairs,
+    candidate: Candidate,
+    seen: Measured,
+    found: list[Finding],
 ) -> str:
     """Name the convention that was seen."""
     words, size = [pairs.layout], pairs.columns.size
+    if held.layout == LAYOUTS[-1]:
+        words = [LAYOUTS[-1]]
     if size < pairs.width:
         words.append(f"{size} of {pairs.width} columns")
     if pairs.columns.min() > 0:

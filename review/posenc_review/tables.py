@@ -1,7 +1,9 @@
 """Review a sinusoidal table: how it is given, and every row of it.
 
 The formula is that of Vaswani et al. 2017, "Attention is all you need",
-section 3.5, in one of the conventions in which tables are laid out.
+section 3.5, in one of the conventions in which tables are laid out. A table
+holds what a rotary function makes of the vector (1, 0, 1, 0, ...), so that
+the same changes explain what is wrong.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,17 +14,18 @@ import numpy as np
 
 from .asked import BASE, slips
 from .changes import Change, Evidence, as_measured, changes, explain, lengths
-from .formula import ROUND, STEP, Call, Formula, dtype_of, geometric, telling
-from .measure import Measured, measure
+from .formula import STEP, Call, Formula, dtype_of, geometric, telling
+from .measure import measure
 from .report import (
+    LARGE,
     Answer,
     Finding,
     Review,
     ask,
+    check,
     check_choice,
-    check_function,
     check_integer,
-    check_number,
+    number,
     plain,
 )
 
@@ -30,35 +33,33 @@ LONGEST = 70_000  # rows, unless told otherwise
 SHORT = 64  # rows of the first look
 MOST_ENTRIES = 2**26  # of the largest table: 512 MB in float64
 FARTHEST = 2**53  # up to there, float64 holds every whole number
-CHUNK = 4096  # rows that are compared in one go
-ALIKE = 1e-3  # how near entries must be to be taken for the formula's
+CHUNK = 4096  # rows that are compared in one go, to stay in the cache
+ALIKE = 1e-3  # beyond float32, and below what any slip changes
 NAME = "every row"  # of all findings on rows
 SPACINGS = ("paper", "tensor2tensor")
 ORDERS = ("interleaved", "half")
-# What else a pair of columns may hold, in place of its cosine and sine.
+# What else a pair may hold in place of its cosine `c` and sine `s`.
 FORMS = {
     NAME: {
-        "sines and cosines are exchanged": lambda a, b, c, s: (s, c),
-        "the sines are negated": lambda a, b, c, s: (c, -s),
-        "the cosines are negated": lambda a, b, c, s: (-c, s),
-        "all entries are negated": lambda a, b, c, s: (-c, -s),
-        "the sines are missing": lambda a, b, c, s: (c, 0 * s),
-        "the cosines are missing": lambda a, b, c, s: (0 * c, s),
+        "sines and cosines are exchanged": lambda a, b, c, s, w: (s, c),
+        "the sines are negated": lambda a, b, c, s, w: (c, -s),
+        "the cosines are negated": lambda a, b, c, s, w: (-c, s),
+        "all entries are negated": lambda a, b, c, s, w: (-c, -s),
+        "the sines are missing": lambda a, b, c, s, w: (c, 0 * s),
+        "the cosines are missing": lambda a, b, c, s, w: (0 * c, s),
     }
 }
-# What exponents may be taken for, by the order of columns: those of column
-# `k` of `d`, times the width. Both columns of pair i should have 2 i.
-EXPONENTS: dict[str, dict[str, Callable[[np.ndarray, int], np.ndarray]]] = {
-    "interleaved": {
-        "each column has an exponent of its own": lambda k, d: k,
-        "the exponents are twice the column's number, not the pair's": (
-            lambda k, d: 2 * k
-        ),
-        "the angles are laid out in halves": lambda k, d: 2 * k % d,
-    },
-    "half": {
-        "the angles are laid out interleaved": lambda k, d: k // 2 * 2,
-    },
+# What the exponents of column `k` of `d` may be taken for, times `d`. Both
+# columns of pair i should have 2 i.
+EXPONENTS: dict[tuple[str, str], Callable[[np.ndarray, int], np.ndarray]] = {
+    ("interleaved", "each column has an exponent of its own"): lambda k, d: k,
+    ("interleaved", "the exponents are twice the column's number"): (
+        lambda k, d: 2 * k
+    ),
+    ("interleaved", "the angles are laid out in halves"): (
+        lambda k, d: 2 * k % d
+    ),
+    ("half", "the angles are laid out interleaved"): lambda k, d: k // 2 * 2,
 }
 
 
@@ -74,15 +75,18 @@ class Table(NamedTuple):
 
     def __str__(self) -> str:
         """Name the convention."""
-        first = ", cosine first" if self.cosine_first else ""
-        return f"{self.spacing}, {self.order}{first}"
+        words = f"{self.spacing}, {self.order}"
+        words += ", cosine first" if self.cosine_first else ""
+        other = "" if self.base == BASE else f", base {plain(self.base)}"
+        return words + other
 
     @property
-    def steps(self) -> float:
-        """Return the pair that would have the frequency 1 / base."""
+    def frequencies(self) -> np.ndarray:
+        """Return the radians per position of each pair."""
+        pairs = (self.d_model + 1) // 2
         if self.spacing == "paper":
-            return self.d_model / 2
-        return max(self.d_model // 2 - 1, 1)
+            return geometric(self.base, pairs, self.d_model / 2)
+        return geometric(self.base, pairs, max(self.d_model // 2 - 1, 1))
 
     def columns(self) -> tuple[np.ndarray, np.ndarray]:
         """Return which columns are sines, and which cosines.
@@ -102,8 +106,8 @@ class Table(NamedTuple):
 
     def rows(self, first: int, last: int) -> np.ndarray:
         """Return some of its rows: `[last - first, d_model]`."""
-        waves = geometric(self.base, (self.d_model + 1) // 2, self.steps)
-        angles = np.outer(self.start + np.arange(first, last), waves)
+        places = self.start + np.arange(first, last)
+        angles = np.outer(places, self.frequencies)
         sines, cosines = self.columns()
         table = np.zeros((last - first, self.d_model))
         table[:, sines] = np.sin(angles[:, : len(sines)])
@@ -165,15 +169,16 @@ def review(
         convention was seen.
 
     Raises:
-        TypeError, ValueError: If a setting makes no sense, by its name.
+        ValueError: If a setting makes no sense, by its name.
     """
-    check_function("encoder", encoder)
+    check("encoder", encoder, callable(encoder), "a function")
     check_integer("d_model", d_model, 1, MOST_ENTRIES // SHORT)
     check_integer("max_len", max_len, SHORT, FARTHEST)
     check_integer("start", start, -FARTHEST, FARTHEST)
     check_choice("convention", convention, CONVENTIONS)
-    check_number("base", base, above=1)
-    check_number("tolerance", tolerance, above=0)
+    check("base", base, 1 < number(base) < LARGE, "a number above 1")
+    right = 0 < number(tolerance) < LARGE
+    check("tolerance", tolerance, right, "a number above 0")
     rows = min(max_len, MOST_ENTRIES // d_model)
 
     small, short, long = (
@@ -195,23 +200,29 @@ def review(
     every = every_table(d_model, float(base), start)
     slack = max(ALIKE, tolerance, STEP.get(dtype_of(first), 0))
     fitting = [kind for kind in every if kind.errors(first).max() <= slack]
-    held_to = min(fitting or every, key=lambda kind: misfit(first, kind))
+    every.sort(key=lambda kind: (kind.errors(first) > slack).mean())
+    held_to = fitting[0] if fitting else every[0]
     if convention:
-        held_to = every[CONVENTIONS.index(convention)]
+        names = [str(kind._replace(base=BASE)) for kind in every]
+        held_to = every[names.index(convention)]
     errors = held_to.errors(table)
+    seen = " or ".join(map(str, fitting[:2])) or "unknown"
     if errors.max() > tolerance:
-        findings += why(table, first, held_to, fitting, tolerance)
+        if fitting and held_to not in fitting:
+            words = f"The table is {seen}, not {held_to}."
+        else:
+            words = why(table, first, [held_to, *every], tolerance)
+        findings.append(Finding(NAME, words))
         findings.append(where(table, held_to, errors, tolerance))
+    if held_to not in fitting:
+        seen += f"; held to {held_to}"
 
     right = int(np.append(errors > tolerance, True).argmax())
     looked_at = f"Rows: {len(table)}"
     if len(table) < max_len:
         looked_at += f" of the {max_len} asked for"
     looked_at += f", the first {right} right to {tolerance:g}."
-    name = name_of(fitting)
-    if held_to not in fitting:
-        name += f"; held to {held_to}"
-    return Review(tuple(findings), name, looked_at)
+    return Review(tuple(findings), seen, looked_at)
 
 
 def table_from(encoder: Callable, rows: int, d_model: int) -> Answer:
@@ -255,39 +266,6 @@ def given_alike(
         yield Finding("state", words)
 
 
-def misfit(rows: np.ndarray, kind: Table) -> tuple[bool, bool, bool]:
-    """Tell whether pairs turn unevenly, by other waves, or most are wrong.
-
-    Columns of another start, size or direction keep their waves. Where
-    several conventions fit equally, the first is as good as any.
-    """
-    call = kind.call(rows, np.arange(len(rows)))
-    pairs = call.made.shape[1]
-    if not pairs:
-        return False, False, False
-    waves = 2 * np.cos(geometric(kind.base, pairs, kind.steps))
-    hands = call.made[..., 0] + 1j * call.made[..., 1]
-    before, middle, after = hands[:-2], hands[1:-1], hands[2:]
-    uneven = np.abs(before * after - middle**2) > ALIKE
-    other = np.abs(before + after - waves * middle) > ALIKE
-    wrong = np.abs(rows - kind.rows(0, len(rows))) > ALIKE
-    # More than half: not a pair or two. A tenth: more than one odd pair.
-    return uneven.mean() > 0.5, other.mean() > 0.1, wrong.mean() > 0.25
-
-
-def name_of(fitting: list[Table]) -> str:
-    """Name conventions: one, or two; if more fit, the width tells none."""
-    if not fitting:
-        return "unknown"
-    names = [str(kind) for kind in fitting]
-    if len(fitting) > 2:
-        first = all(kind.cosine_first for kind in fitting)
-        names = ["any, cosine first" if first else "any"]
-    base = fitting[0].base
-    other = "" if base == BASE else f", base {plain(base)}"
-    return " or ".join(name + other for name in names)
-
-
 def where(
     table: np.ndarray, held_to: Table, errors: np.ndarray, tolerance: float
 ) -> Finding:
@@ -306,94 +284,58 @@ def where(
 
 
 def why(
-    table: np.ndarray,
-    first: np.ndarray,
-    held_to: Table,
-    fitting: list[Table],
-    tolerance: float,
-) -> list[Finding]:
+    table: np.ndarray, first: np.ndarray, every: list[Table], tolerance: float
+) -> str:
     """Return the change that explains a table, or say that none does."""
-    if fitting and held_to not in fitting:
-        words = f"The table is {name_of(fitting)}, not {held_to}."
-        return [Finding(NAME, words)]
-    dtype = dtype_of(first)
-    if dtype in STEP:
-        rounded = ROUND[dtype](held_to.rows(0, len(table)))
-        if np.abs(table - rounded).max() <= STEP[dtype]:
-            return [Finding(NAME, f"Entries are rounded to {dtype}.")]
-    if held_to.errors(first).max() > ALIKE:  # else wrong rows come later
-        for words, rows in of_columns(first, held_to):
-            if np.abs(first - rows).max() <= ALIKE:
-                return [Finding(NAME, words)]
-    every = every_table(held_to.d_model, held_to.base, held_to.start)
-    for kind in [held_to, *every]:  # the order may be another one's
-        if kind.spacing == held_to.spacing:
-            findings = waves(table, kind, tolerance)
-            if findings:
-                return findings
-    return [Finding(NAME, "No known cause explains it.")]
-
-
-def of_columns(
-    first: np.ndarray, held_to: Table
-) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield what may have become of columns, and such rows."""
-    width, right = held_to.d_model, held_to.rows(0, SHORT)
-    places = held_to.start + np.arange(SHORT)
-    for order, of_order in EXPONENTS.items():
-        _, cosines = held_to._replace(order=order).columns()
-        for words, exponents in of_order.items():
-            powers = -exponents(np.arange(width), width) / width
-            angles = np.outer(places, held_to.base**powers)
+    kind = every[0]
+    if kind.errors(first).max() > ALIKE:  # else wrong rows come later
+        columns = np.arange(kind.d_model)
+        for (order, words), exponents in EXPONENTS.items():
+            _, cosines = kind._replace(order=order).columns()
+            powers = -exponents(columns, kind.d_model) / kind.d_model
+            places = kind.start + np.arange(SHORT)
+            angles = np.outer(places, kind.base**powers)
             rows = np.sin(angles)
             rows[:, cosines] = np.cos(angles[:, cosines])
-            yield f"The table is {order}, and {words}.", rows
-    wrong = np.flatnonzero(np.abs(first - right).max(axis=0) > ALIKE)
-    if len(wrong) == 2:
-        words = f"Columns {wrong[0]} and {wrong[1]} are exchanged."
-        right[:, wrong] = right[:, wrong[::-1]]
-        yield words, right
+            if np.abs(first - rows).max() <= ALIKE:
+                return f"The table is {order}, and {words}."
+    for kind in every:  # the order may be another one's
+        words = of_pairs(table, kind, tolerance)
+        if words:
+            return words
+    return "No known cause explains it."
 
 
-def waves(table: np.ndarray, kind: Table, tolerance: float) -> list[Finding]:
+def of_pairs(table: np.ndarray, kind: Table, tolerance: float) -> str:
     """Explain a table by how its pairs turn, as a rotary function's do."""
     pairs = kind.d_model // 2
     if not pairs:
-        return []
+        return ""
     doubled = 2 ** np.arange(int(np.log2(len(table) - 1)) + 1)
     near = kind.call(table, np.arange(SHORT))
     seen = measure(near, kind.call(table, doubled), step=0)
     formula = Formula(
-        geometric(kind.base, pairs, kind.steps),
+        kind.frequencies[:pairs],
         tolerance,
         places=lambda row: row + kind.start,
         forgiven=0.0,
     )
     stretched = lengths(formula, seen)
     formula = stretched.formula if stretched else formula
-    findings = [stretched.finding] if stretched else []
+    words = f"{stretched.finding.words} " if stretched else ""
     call = kind.call(table, np.arange(len(table)))
     call = kind.call(table, telling(~formula.fits(call).all(axis=1)))
     evidence = Evidence([call], seen, "row", FORMS)
-    if evidence.wrong_calls(formula):
-        others = list(likely(formula, kind, seen))
-        tried = [*changes(formula, evidence, others)]
-        tried += as_measured(formula._replace(forgiven=1.0), evidence)
-        change = explain(formula, evidence, tried)
-        if change is None:
-            return []
-        findings.append(change.finding)
-    return [finding._replace(name=NAME) for finding in findings]
-
-
-def likely(formula: Formula, kind: Table, seen: Measured) -> Iterator[Change]:
-    """Yield other bases and spacings."""
-    usual, pairs = formula._replace(forgiven=1.0), kind.d_model // 2
-    for spacing in SPACINGS:
-        other = kind._replace(spacing=spacing)
-        finding = Finding(NAME, f"The spacing is that of {spacing}.")
-        rates = geometric(kind.base, pairs, other.steps)
-        yield Change(finding, usual._replace(frequencies=rates))
-    if kind.spacing == SPACINGS[0]:
-        for finding, rates in slips(kind.base, pairs, seen):
-            yield Change(finding, usual._replace(frequencies=rates))
+    if not evidence.wrong_calls(formula):
+        return words.strip()
+    usual = formula._replace(forgiven=1.0)
+    likely = [
+        Change(finding, usual._replace(frequencies=rates))
+        for finding, rates in slips(kind.base, pairs, seen)
+    ]
+    tried = [
+        *changes(formula, evidence, likely),
+        *as_measured(usual, evidence),
+    ]
+    change = explain(formula, evidence, tried)
+    return words + change.finding.words if change else ""

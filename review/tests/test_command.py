@@ -47,7 +47,7 @@ def run(tmp_path, monkeypatch, capsys):
 TURN = "mine:rotate --rotary --max-len 200"
 TYPED = [  # what is typed, the exit code, what is said
     ("mine:table --max-len 64", 0, "Convention: paper, interleaved."),
-    ("mine:late --width 32 --max-len 99", 1, "one position late"),
+    ("mine:late --width 32 --max-len 99", 1, "and each for the next"),
     ("mine:late --width 32 --max-len 99 --start 1", 0, "Findings: 0"),
     (TURN, 0, "Convention: half, base 10000."),
     (f"{TURN} --base 500", 1, "- base: The base is 10000"),
@@ -57,9 +57,9 @@ TYPED = [  # what is typed, the exit code, what is said
     ("mine:nobody", 2, "has no attribute 'nobody'"),
     ("yours:table", 2, "No module named 'yours'"),
     ("mine", 2, "mine: give package.module:function"),
-    ("mine:NUMBER", 2, "mine:NUMBER is no function"),
-    ("mine:table --layout half", 2, "--layout is for --rotary"),
-    (f"{TURN} --start 3", 2, "--start is for a table"),
+    ("mine:NUMBER", 2, "encoder=7: give a function"),
+    ("mine:table --layout half", 2, "unexpected keyword argument 'layout'"),
+    (f"{TURN} --start 3", 2, "unexpected keyword argument 'start'"),
     (f"{TURN} --config none.json", 2, "none.json"),
 ]
 

@@ -13,6 +13,11 @@ PART = {"partial_rotary_factor": 0.25}
 LINEAR = {"rope_type": "linear", "factor": 4}
 PROPORTIONAL = PART | {"rope_type": "proportional"}
 ASKED = [  # a config, what it asks for, and the frequencies
+    (
+        HEADS | {"rope_ratio": None, "no_rope_layers": [1]},
+        "base 10000",
+        speeds(64),
+    ),
     (HEADS, "base 10000", speeds(64)),
     (HEADS | {"rope_theta": 5e5}, "base 500000", speeds(64, 5e5)),
     (
@@ -112,19 +117,21 @@ MLA = {"head_dim": 512, "qk_rope_head_dim": 64}
 GEMMA_4 = {"head_dim": 256, "global_head_dim": 512}
 REFUSED = [  # a config, and what is said of it
     (scaled("dynamic"), "unknown scaling 'dynamic'; known are default"),
-    (scaled("longrope"), "For others, give frequencies and length"),
+    (scaled("longrope"), "For others, give frequencies= and length="),
     (scaled("linear"), "'factor' is missing in the config"),
     (scaled("yarn", factor=2), "'original_max_position_embeddings' is"),
     (MLA | PART, "'qk_rope_head_dim' and a partial rotary factor"),
     (GEMMA_4, "global_head_dim may be the heads' width: give a width"),
-    ({"model_type": "ernie4_5_vl_moe"}, "other columns, or in another order"),
+    ({"model_type": "ernie4_5_vl_moe"}, "turns other columns than its config"),
     ({"kv_channels": 96}, "kv_channels may be the heads' width"),
     (HEADS | {"rope_parameters": PROPORTIONAL}, "by default, 512"),
-    ({"rope_theta": 1e4}, "no head_dim, nor heads"),
+    ({"rope_theta": 1e4}, "no whole head_dim, nor heads"),
     (HEADS | {"rope_theta": 1}, "rope_theta=1.0: give a number above 1"),
     (HEADS | {"rope_theta": "x"}, "rope_theta='x': give a number above 0"),
     (HEADS | {"partial_rotary_factor": 3}, "192 of 64 columns should turn"),
     ([64], "the config is no JSON object"),
+    (HEADS | {"rope_ratio": 8}, "'rope_ratio' is not read: give frequencies="),
+    (scaled("linear", factor=2, low=1), "'low' is not read"),
 ]
 
 
@@ -141,13 +148,3 @@ def test_a_file_is_read_and_a_width_may_be_given(tmp_path):
     path.write_text("{")
     with pytest.raises(ValueError, match="no JSON"):
         read_config(path)
-
-
-def test_what_is_not_looked_at_is_noted():
-    more = {"rope_pct": 0.5, "no_rope_layers": [1, 0], "rope_ratio": None}
-    (note,) = read_config(HEADS | more).notes
-    assert note.endswith("not looked at: 'rope_pct', 'no_rope_layers'.")
-    (note,) = read_config(yarn(**DEEPSEEK)).notes
-    assert "softmax" in note
-    (note,) = read_config(HEADS, width=32).notes
-    assert note == "the config's heads have 64 columns, not 32."

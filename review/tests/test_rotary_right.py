@@ -142,6 +142,25 @@ def in_float16(x, positions):
     return rope(x, positions, llama3()).astype(np.float16)
 
 
+def all_in_16_bits(x, positions, kind):
+    """Cosines, products and sums are rounded, and lengths grow by 1.1386."""
+    angles = positions[..., None] * yarn()
+    a, b = np.split(x.astype(kind), 2, axis=-1)
+    c = (YARN_LENGTH * np.cos(angles)).astype(kind)
+    s = (YARN_LENGTH * np.sin(angles)).astype(kind)
+    return np.concatenate([a * c - b * s, b * c + a * s], axis=-1)
+
+
+@right("half, base 10000, yarn by 4", config=YARN_CONFIG, max_len=20_000)
+def yarn_in_bfloat16(x, positions):
+    return all_in_16_bits(x, positions, ml_dtypes.bfloat16)
+
+
+@right("half, base 10000, yarn by 4", config=YARN_CONFIG, max_len=20_000)
+def yarn_in_float16(x, positions):
+    return all_in_16_bits(x, positions, np.float16)
+
+
 @right("half, base 10000")
 def in_place(x, positions):
     x[:] = rope(x, positions)
@@ -172,6 +191,28 @@ def test_what_is_short_or_in_place_is_noted():
     found = review_rotary(in_bfloat16, WIDTH, **asked).findings
     assert list(found) == ["precision"]
     assert review_rotary(halves, WIDTH, **asked).findings == {}
+
+
+def test_a_small_base_suggests_a_forgotten_factor():
+    def rotate(x, positions):
+        return rope(x, positions, 1e4 ** (-PAIR / 32))
+
+    seen = review_rotary(rotate, WIDTH, max_len=200)
+    assert (seen.findings, seen.convention) == ({}, "half, base 100")
+    (note,) = seen.notes
+    assert note.startswith("base 100 suggests a missing factor 2")
+
+
+def test_what_is_left_as_it_is_is_not_turned_as_well():
+    def rotate(x, positions):
+        made = rope(x, positions)
+        odd = (positions == 600) & (np.arange(x.shape[1]) == 580)
+        made[odd] = x[odd]
+        return made
+
+    found = review_rotary(rotate, WIDTH, max_len=1500).findings
+    words = found["no known cause"]
+    assert "is wrong: it is left as it is. No known" in words
 
 
 def test_the_last_line_says_what_was_looked_at():

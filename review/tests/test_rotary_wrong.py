@@ -69,7 +69,7 @@ def reads_one_position_for_a_batch_that_decodes(x, positions):
     return rope(x, positions)
 
 
-@wrong("positions", "In calls of one token", "one late")
+@wrong("positions", "In calls of one token", "taken for the next")
 def decodes_one_late(x, positions):
     return rope(x, positions + (x.shape[1] == 1))
 
@@ -101,6 +101,39 @@ def forgets_long_calls(x, positions):
     made = rope(x, positions)
     made[:, 1024:] = x[:, 1024:]
     return made
+
+
+@wrong("positions", "counted from the smallest of the call")
+def counts_from_the_smallest(x, positions):
+    return rope(x, positions - positions.min())
+
+
+@wrong("batch", "Rows at the end that fill no block of 4 are not turned")
+def forgets_the_end_of_a_batch(x, positions):
+    made, whole = rope(x, positions), len(x) // 4 * 4
+    if whole:
+        made[whole:] = x[whole:]
+    return made
+
+
+@wrong(
+    "batch",
+    "In calls of 17 rows of 5 tokens: from row 16 on, rows are not turned",
+)
+def forgets_one_row(x, positions):
+    """Elsewhere, the same positions are turned right."""
+    made = rope(x, positions)
+    if x.shape[:2] == (17, 5):
+        made[16] = x[16]
+    return made
+
+
+@wrong("no known cause", "Token 0 of row 9", "17 rows", "turned as position")
+def moves_one_row(x, positions):
+    moved = np.zeros(positions.shape, int)
+    if x.shape[:2] == (17, 5):
+        moved[9] = 3
+    return rope(x, positions + moved)
 
 
 @wrong("batch", "From row 16 on", "not turned")
@@ -157,7 +190,7 @@ def overflows(x, positions):
     return rope(x, positions.astype(np.int8).astype(int))
 
 
-@wrong("far positions", "From position 700 on", "one late")
+@wrong("far positions", "From position 700 on", "each taken for the next")
 def is_late_far_out(x, positions):
     return rope(x, positions + (positions >= 700))
 
@@ -177,7 +210,7 @@ def mistakes_one_position(x, positions):
     return rope(x, np.where(positions == 600, 41, positions))
 
 
-@wrong("position 0", "Position 0 is taken for position 1", "one position late")
+@wrong("position 0", "taken for position 1, and each for the next")
 def counts_from_1(x, positions):
     return rope(x, positions + 1)
 
@@ -279,12 +312,19 @@ def mixes_layouts(x, positions):
     return x * np.cos(angles) + other * np.sin(angles)
 
 
+@wrong("positions", "the sines are those of the next position")
+def takes_the_next_sines(x, positions):
+    a, b, c, _ = by_parts(x, positions)
+    s = by_parts(x, positions + 1)[-1]
+    return np.concatenate([a * c - b * s, b * c + a * s], axis=-1)
+
+
 @wrong("lengths", "Lengths change by 0.125")
 def divides_by_8(x, positions):
     return rope(x, positions) / 8
 
 
-@wrong("rest", "Columns 16 to 31 should stay", "multiplied by 1.5")
+@wrong("rest", "Columns 16 to 31 should stay as they are, but change")
 def stretches_the_rest(x, positions):
     made = rope(x, positions, speeds(16))
     made[..., 16:] *= 1.5
@@ -319,6 +359,14 @@ def adds_an_axis(x, positions):
 @wrong("lengths", "do not change, where 1.1386", config=YARN_CONFIG)
 def does_not_stretch(x, positions):
     return rope(x, positions, yarn())
+
+
+@wrong("lengths", "only the cosines", config=YARN_CONFIG)
+def stretches_only_cosines(x, positions):
+    angles = positions[..., None] * yarn()
+    a, b = np.split(x, 2, axis=-1)
+    c, s = YARN_LENGTH * np.cos(angles), np.sin(angles)
+    return np.concatenate([a * c - b * s, b * c + a * s], axis=-1)
 
 
 @wrong("lengths", "1.2965", "its square", config=YARN_CONFIG)
@@ -416,7 +464,7 @@ def test_what_is_out_of_reach_is_refused_and_not_accused(rotate):
 
 SENSELESS = [
     ({"width": 3}, "width=3: give an even number"),
-    ({"max_len": 9}, "max_len=9: give 64 to"),
+    ({"max_len": 9}, "max_len=9: give an integer from 64 to"),
     ({"tolerance": -1}, "tolerance=-1: give a number above 0"),
     ({"layout": "both"}, "layout='both': give one of interleaved"),
     ({"base": 1}, "base=1: give a number above 1"),
@@ -431,5 +479,5 @@ def test_arguments_that_make_no_sense_are_named(given, told):
     with pytest.raises((TypeError, ValueError)) as caught:
         review_rotary(rope, **given)
     assert str(caught.value).startswith(told)
-    with pytest.raises(TypeError, match="rotate=3: give a function"):
+    with pytest.raises(ValueError, match="rotate=3: give a function"):
         review_rotary(3)

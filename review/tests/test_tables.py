@@ -99,7 +99,7 @@ def ever_faster(rows, width):
     return table(rows, width, exponents=-(COLUMN // 2 * 2))
 
 
-@wrong("each row is one position late")
+@wrong("taken for position 1, and each for the next")
 def counted_from_1(rows, width):
     return table(rows, width, read=lambda n: n + 1)
 
@@ -124,7 +124,7 @@ def scaled(rows, width):
     return table(rows, width) / 8
 
 
-@wrong("Columns 2 and 3 are exchanged")
+@wrong("Pair 1: sines and cosines are exchanged")
 def exchanged(rows, width):
     return table(rows, width)[:, np.r_[:2, 3, 2, 4:WIDTH]]
 
@@ -137,7 +137,7 @@ def in_float32(rows, width):
     return np.where(COLUMN % 2 == 0, np.sin(angles), np.cos(angles))
 
 
-@wrong("Entries are rounded to float16")
+@wrong("Sines and cosines are rounded to float16")
 def in_float16(rows, width):
     return table(rows, width).astype(np.float16)
 
@@ -199,8 +199,8 @@ def test_a_table_is_asked_for_again():
 
 def test_arguments_that_make_no_sense_are_named():
     for given, told in (
-        ({"d_model": 0}, "d_model=0: give 1 to 1048576"),
-        ({"max_len": 63}, "max_len=63: give 64 to"),
+        ({"d_model": 0}, "d_model=0: give an integer from 1 to 1048576"),
+        ({"max_len": 63}, "max_len=63: give an integer from 64 to"),
         ({"base": "2"}, "base='2': give a number above 1"),
         ({"convention": "mine"}, "convention='mine': give one of paper, int"),
     ):
