@@ -23,30 +23,15 @@ BASE = 10_000.0
 USUAL_BASES = (BASE, 500_000.0, 1_000_000.0)
 OLD_LEN = "original_max_position_embeddings"
 FACTOR = "partial_rotary_factor"
-# What is read of a set of rotary settings, and of a config beside it.
-READ = (
-    f"rope_type type rope_theta {FACTOR} factor low_freq_factor"
-    " high_freq_factor beta_fast beta_slow truncate mscale mscale_all_dim"
-    f" attention_factor {OLD_LEN}"
+# Settings that are read, and those that leave angles as they are: of layouts,
+# layers that do not turn, and pictures. Others are refused.
+KNOWN = (
+    f"rope_parameters rope_scaling rope_type type rope_theta {FACTOR}"
+    " rope_local_base_freq rotary_pct rotary_dim rotary_emb_base factor"
+    " low_freq_factor high_freq_factor beta_fast beta_slow truncate mscale"
+    f" mscale_all_dim attention_factor {OLD_LEN} rope_interleave"
+    " rope_interleaved mrope_section mrope_interleaved"
 ).split()
-READ_BESIDE = (
-    "rope_parameters",
-    "rope_scaling",
-    "rope_local_base_freq",
-    "rotary_pct",
-    "rotary_dim",
-    "rotary_emb_base",
-)
-# Settings that say nothing about angles: of the layout, of layers that do not
-# turn, and of texts with pictures, where text alone is turned as usual.
-HARMLESS = (
-    "rope_interleave",
-    "rope_interleaved",
-    "no_rope_layers",
-    "no_rope_layer_interval",
-    "mrope_section",
-    "mrope_interleaved",
-)
 # Settings that change how wide heads are, in ways that are not read here.
 OTHER_WIDTHS = ("global_head_dim", "kv_channels", "attention_head_dim")
 # Models whose code takes other columns or another order of pairs than their
@@ -236,15 +221,10 @@ def rotary_sets(config: dict) -> dict[str, dict]:
 
 def refuse_unread(config: dict, settings: dict) -> None:
     """Raise an error for settings that change angles, and are not read."""
-    beside = [
-        name
-        for name in config
-        if name.startswith(("rope", "rotary", "mrope"))
-        or name.endswith("rope_theta")
-    ]
-    for name in [*settings, *beside]:
-        value = settings.get(name, config.get(name))
-        if value and name not in (*READ, *READ_BESIDE, *HARMLESS):
+    named = ("rope", "rotary", "mrope", "global_rope", "local_rope")
+    names = [name for name in config if name.startswith(named)]
+    for name in [*names, *settings]:
+        if name not in KNOWN and settings.get(name, config.get(name)):
             raise ValueError(f"{name!r} is not read: {INSTEAD}")
 
 

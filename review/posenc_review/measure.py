@@ -102,13 +102,15 @@ def pairs_of(matrices: np.ndarray) -> tuple[Pairs | None, list[Finding]]:
     others = mixing > LEAK * np.maximum(most[:, None], most)
     mixed = np.flatnonzero(others.sum(axis=1) > 1)
     moving = np.ptp(matrices[1:], axis=0).max() > LEAK
-    moved = moved_column(matrices[0])
+    written = np.eye(len(mixing))[interleaved_as_half(len(mixing))]
     name, words = "rotation", ""
     if not finite[1:].all():
         name = "result"
         words = "Results are NaN or infinity at the first positions."
-    elif moved:
-        name, words = "position 0", moved
+    elif len(mixing) > 2 and np.allclose(matrices[0], written, atol=EVEN):
+        name, words = "position 0", "Position 0 moves columns: they are read"
+        words += " interleaved and written as halves. If that is meant, give"
+        words += f" layout={LAYOUTS[-1]!r}."
     elif len(mixed):
         words = f"{numbered('Column', mixed)} are mixed with more than one"
         words += " other."
@@ -124,29 +126,6 @@ def pairs_of(matrices: np.ndarray) -> tuple[Pairs | None, list[Finding]]:
         return None, [Finding(name, words)]
     columns = np.arange(len(mixing))
     return laid_out(np.where(most > 0, mixing.argmax(axis=1), columns))
-
-
-def moved_column(matrix: np.ndarray) -> str:
-    """Say that position 0 moves columns to other places, if it does.
-
-    Columns that are exchanged within all pairs are a slip in the rotation.
-    """
-    width = len(matrix)
-    columns, order = np.arange(width), np.abs(matrix).argmax(axis=1)
-    largest = np.maximum(np.abs(matrix).max(axis=1, keepdims=True), LEAK)
-    off = np.abs(matrix / largest) - np.eye(width)[order]
-    neighbors = columns.reshape(-1, 2)[:, ::-1].ravel()
-    halves = np.roll(columns, width // 2)
-    is_order = np.all(np.abs(off) <= EVEN) and len(set(order)) == width
-    usual = [np.array_equal(order, x) for x in (columns, neighbors, halves)]
-    if not is_order or any(usual):
-        return ""
-    column = int(np.argmax(order != columns))
-    words = f"Position 0 moves columns: column {column} of the result is"
-    words += f" column {order[column]} of x."
-    if np.array_equal(order, interleaved_as_half(width)):
-        words += f" If that is meant, give layout={LAYOUTS[-1]!r}."
-    return words
 
 
 def interleaved_as_half(width: int) -> np.ndarray:

@@ -100,6 +100,12 @@ def check(name: str, value: object, right: bool, wanted: str) -> None:
         raise ValueError(f"{name}={shown(value)}: give {wanted}")
 
 
+def check_above(name: str, value: object, low: float) -> None:
+    """Raise an error that names a setting which is no number above another."""
+    right = low < number(value) < LARGE
+    check(name, value, right, f"a number above {low:g}")
+
+
 def check_integer(name: str, value: object, low: int, high: int) -> None:
     """Raise an error that names a setting which is no integer in a range."""
     right = isinstance(value, Integral) and low <= value <= high

@@ -7,40 +7,20 @@ change of the formula, or else described.
 """
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from . import asked
-from .changes import (
-    NEAR,
-    Change,
-    Evidence,
-    as_measured,
-    changes,
-    describe,
-    explain,
-    lengths,
-)
+from . import asked, report
+from .changes import Change, Evidence, as_measured, changes, describe
+from .changes import explain as explain_by
+from .changes import lengths as other_lengths
 from .formula import DTYPES, STEP, Call, Formula, dtype_of, telling
 from .measure import LAYOUTS, LEAK, Measured, Pairs, measure, pairs_of
 from .measure import interleaved_as_half as as_half
-from .report import (
-    LARGE,
-    Answer,
-    Finding,
-    OutOfReachError,
-    Review,
-    ask,
-    check,
-    check_choice,
-    check_integer,
-    number,
-    numbered,
-    numbers,
-    plain,
-)
+from .report import Answer, Finding, OutOfReachError, Review, numbered, plain
 
 WIDTH, MAX_LEN, WIDEST = 64, 131_072, 1024
 COLUMNS_AT = np.array([[0, 1, 2, 3, 40]])  # where columns are asked for alone
@@ -75,7 +55,7 @@ class Rotation:
     def __call__(self, x: np.ndarray, positions: np.ndarray) -> Answer:
         """Return what it makes of `x`."""
         mine, places = x.copy(), positions.astype(np.int64)
-        answer = ask(self.rotate, mine, places)
+        answer = report.ask(self.rotate, mine, places)
         if not np.array_equal(mine, x):
             self.changed.add("x")
         if not np.array_equal(places, positions):
@@ -91,12 +71,6 @@ class Rotation:
         """Return vectors for a call, no two neighbors alike."""
         count = np.arange(positions.size).reshape(positions.shape)
         return self.pool[count % len(self.pool)]
-
-    def column(self, column: int) -> Answer:
-        """Ask for vectors with a 1 in one column."""
-        x = np.zeros((1, COLUMNS_AT.size, self.width))
-        x[..., column] = 1
-        return self(x, COLUMNS_AT)
 
 
 def review_rotary(
@@ -146,11 +120,10 @@ def review_rotary(
     if max_len is None:
         of_config = held.config and held.config.max_len
         max_len = max(of_config or MAX_LEN, FIRST.size)
-    check("rotate", rotate, callable(rotate), "a function")
-    check_integer("max_len", max_len, FIRST.size, MUCH)
-    right = 0 < number(tolerance) < LARGE
-    check("tolerance", tolerance, right, "a number above 0")
-    check_choice("dtype", dtype, DTYPES)
+    report.check("rotate", rotate, callable(rotate), "a function")
+    report.check_integer("max_len", max_len, FIRST.size, MUCH)
+    report.check_above("tolerance", tolerance, 0)
+    report.check_choice("dtype", dtype, DTYPES)
     rotation = Rotation(rotate, held.width)
     if layout == LAYOUTS[-1]:
         rotation.rotate = as_read(rotate, held.width)
@@ -237,10 +210,9 @@ class Held(NamedTuple):
             raise ValueError(f"{' and '.join(given)}: give only one of them")
         if layers and config is None:
             raise ValueError(f"{layers=}: these are layers of a config")
-        check_choice("layout", layout, LAYOUTS)
+        report.check_choice("layout", layout, LAYOUTS)
         if base is not None:
-            right = 1 < number(base) < LARGE
-            check("base", base, right, "a number above 1")
+            report.check_above("base", base, 1)
         read = rates = None
         if config is not None:
             read = asked.read_config(config, layers, width)
@@ -251,20 +223,22 @@ class Held(NamedTuple):
             right = (
                 rates.ndim == 1 and rates.size and np.all(np.isfinite(rates))
             )
-            check("frequencies", frequencies, right, "a number for each pair")
+            report.check(
+                "frequencies", frequencies, right, "a number for each pair"
+            )
             width = width or 2 * len(rates)
         width = WIDTH if width is None else width
         length = 1.0 if length is None else length
-        check_integer("width", width, 2, WIDEST)
-        check("width", width, width % 2 == 0, "an even number")
-        check("length", length, number(length) > 0, "a number above 0")
+        report.check_integer("width", width, 2, WIDEST)
+        report.check("width", width, width % 2 == 0, "an even number")
+        report.check_above("length", length, 0)
         return cls(width, base, layout, read, rates, length)
 
 
 def as_read(rotate: Callable, width: int) -> Callable:
     """Put the columns of the result back to where they were read."""
     back = np.argsort(as_half(width))
-    return lambda x, positions: numbers(rotate(x, positions))[..., back]
+    return lambda x, positions: report.numbers(rotate(x, positions))[..., back]
 
 
 def other_pairs(held: Held, pairs: Pairs) -> Iterator[Finding]:
@@ -275,6 +249,9 @@ def other_pairs(held: Held, pairs: Pairs) -> Iterator[Finding]:
     if asked_for not in seen and seen not in asked_for:
         yield Finding("layout", f"{words} {asked_for} is asked for.")
     if held.rates is None:
+        if pairs.rest.size == 2 and one == 0:
+            words = f"All columns turn but {numbered('column', pairs.rest)}"
+            yield Finding("pair", f"{words}: was the last pair forgotten?")
         return
     count, due = pairs.columns.size, 2 * len(held.rates)
     wanted = held.config.layout if held.config else seen
@@ -307,7 +284,7 @@ def likeliest(
             return candidate
     for candidate in candidates:
         tried = changes(candidate.formula, near, candidate.likely)
-        if explain(candidate.formula, near, tried):
+        if explain_by(candidate.formula, near, tried):
             return candidate
     if not held.holds:
         asked.refuse(near.measured, candidates[0].series)
@@ -340,7 +317,7 @@ def candidates_for(
                 length=held.length,
                 doubt=series.doubt,
             )
-            stretched = lengths(formula, seen)
+            stretched = other_lengths(formula, seen)
             formula = stretched.formula if stretched else formula
             likely = [
                 Change(finding, formula._replace(frequencies=sign * other))
@@ -396,7 +373,9 @@ def first_sight(rotation: Rotation) -> tuple[Pairs | None, list[Finding]]:
     """Ask for each column alone, and see which of them are pairs."""
     made = []
     for column in [*range(rotation.width), 0]:
-        answer = rotation.column(column)
+        x = np.zeros((1, COLUMNS_AT.size, rotation.width))
+        x[..., column] = 1
+        answer = rotation(x, COLUMNS_AT)
         if answer.made is None:
             words = f"A call fails: {answer.trouble}."
             return None, [Finding("result", words)]
@@ -473,15 +452,15 @@ def every_call(
         and of first positions that are turned otherwise afterwards; and the
         positions that are right in one place and wrong in another.
     """
-    rotation, pairs = look.rotation, look.pairs
-    calls, failed, rest = [], [], ""
+    rotation, pairs, tolerance = look.rotation, look.pairs, formula.tolerance
+    calls, trouble, rest = [], "", []
     earlier: dict[tuple, np.ndarray] = {}
     was_right, was_wrong = np.zeros((2, look.limit), bool)
     for name, positions in calls_of(look.limit, rotation.width):
         x = rotation.given(positions)
         answer = rotation(x, positions)
         if answer.made is None:
-            failed.append((name, answer.trouble))
+            trouble = trouble or f"A call {name} fails: {answer.trouble}."
             continue
         wrong = compare(formula, positions, x, answer.made, pairs)
         was_wrong[positions.ravel()[wrong]] = True
@@ -490,17 +469,14 @@ def every_call(
         before = earlier.setdefault(positions.shape, positions)
         call = call_of(name, positions, picks, x, answer.made, pairs)
         calls.append(call._replace(earlier=before))
-        changed = of_the_rest(x, answer.made, pairs, formula.tolerance)
-        if changed and not rest:
-            rest = f"{changed}, as in a call {name}."
-    findings = [Finding("rest", rest)] if rest else []
-    if failed:
-        words = f"A call {failed[0][0]} fails: {failed[0][1]}."
-        others = list(dict.fromkeys(name for name, _ in failed))[1:]
-        words += f" So do calls {', '.join(others)}." if others else ""
-        findings.append(Finding("calls", words))
-    off = np.abs(calls[-1].made - look.near.made) if calls else np.zeros(1)
-    if calls[-1].positions is FIRST and off.max() > formula.tolerance:
+        off = np.abs(answer.made[..., pairs.rest] - x[..., pairs.rest])
+        rest += pairs.rest[~(off <= tolerance).all(axis=(0, 1))].tolist()
+    findings = [Finding("calls", trouble)] if trouble else []
+    if rest:
+        words = f"{numbered('Column', rest)} should stay as they are, but"
+        findings.append(Finding("rest", f"{words} change."))
+    again = calls[-1] if calls[-1].positions is FIRST else look.near
+    if np.abs(again.made - look.near.made).max() > tolerance:
         words = "Positions 0 to 63, asked again after other calls, are turned"
         findings.append(Finding("state", f"{words} otherwise."))
     return calls, findings, np.flatnonzero(was_right & was_wrong)
@@ -523,31 +499,13 @@ def compare(
     return np.concatenate(wrong)
 
 
-def of_the_rest(
-    x: np.ndarray, made: np.ndarray, pairs: Pairs, tolerance: float
-) -> str:
-    """Say what became of columns that do not turn, if they are changed."""
-    if not pairs.rest.size:
-        return ""
-    off = np.abs(made[..., pairs.rest] - x[..., pairs.rest])
-    changed = ~(off <= tolerance)  # NaN is changed, too
-    if not changed.any():
-        return ""
-    columns = pairs.rest[changed.any(axis=(0, 1))]
-    return f"{numbered('Column', columns)} should stay as they are, but change"
-
-
 # What explains them.
 
 
 def explanations(
     look: Look, candidate: Candidate, near: Evidence, holds: bool
 ) -> list[Finding]:
-    """Explain what is wrong, by one change or by one after the other.
-
-    Raises:
-        OutOfReachError: If it is of a kind that is not reviewed.
-    """
+    """Explain what is wrong, by one change or by one after the other."""
     formula, likely, explained = candidate.formula, candidate.likely, []
     for _ in range(2):
         calls, findings, contested = every_call(look, formula)
@@ -574,29 +532,25 @@ def first_change(
     """Return the first change that explains what is wrong, if one does."""
     if not evidence.wrong_calls(formula):
         return None
-    change = explain(formula, evidence, changes(formula, evidence, likely))
+    known = changes(formula, evidence, likely)
     measured = as_measured(formula, evidence)
-    return change or explain(formula, evidence, measured)
+    return explain_by(formula, evidence, chain(known, measured))
 
 
 def by_the_largest(
     formula: Formula, every: Evidence, holds: bool
 ) -> Finding | None:
     """Say if calls are wrong as soon as they hold a far position."""
-    right = [call for call in every.calls if not formula.is_wrong(call)]
     wrong = every.wrong_calls(formula)
+    right = [call for call in every.calls if not formula.is_wrong(call)]
+    most = max((int(call.positions.max()) for call in right), default=0)
     least = min(int(call.positions.max()) for call in wrong)
-    if not right or least <= max(int(call.positions.max()) for call in right):
-        return None
-    elsewhere = np.concatenate([call.places for call in right])
-    clearly = formula._replace(tolerance=formula.tolerance + NEAR)
-    both = np.intersect1d(every.wrong_places(clearly), elsewhere)
-    if not len(both):
+    if least <= most or not len(every.contested):
         return None
     words = (
-        f"Position {both[0]} is turned otherwise in calls that hold far"
-        f" positions, such as {least}: the largest position of a call changes"
-        " how the others are turned, as with dynamic scaling"
+        f"Position {every.contested[0]} is turned otherwise in calls that hold"
+        f" far positions, such as {least}: the largest position of a call"
+        " changes how the others are turned, as with dynamic scaling"
     )
     if holds:
         return Finding("batch maximum", f"{words}.", least)

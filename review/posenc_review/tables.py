@@ -12,26 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from . import report
 from .asked import BASE, slips
 from .changes import Change, Evidence, as_measured, changes, explain, lengths
 from .formula import STEP, Call, Formula, dtype_of, geometric, telling
 from .measure import measure
-from .report import (
-    LARGE,
-    Answer,
-    Finding,
-    Review,
-    ask,
-    check,
-    check_choice,
-    check_integer,
-    number,
-    plain,
-)
+from .report import Answer, Finding, Review, plain
 
 LONGEST = 70_000  # rows, unless told otherwise
 SHORT = 64  # rows of the first look
-MOST_ENTRIES = 2**26  # of the largest table: 512 MB in float64
+WIDEST = 2**16  # columns
 FARTHEST = 2**53  # up to there, float64 holds every whole number
 CHUNK = 4096  # rows that are compared in one go, to stay in the cache
 ALIKE = 1e-3  # beyond float32, and below what any slip changes
@@ -49,17 +39,19 @@ FORMS = {
         "the cosines are missing": lambda a, b, c, s, w: (0 * c, s),
     }
 }
-# What the exponents of column `k` of `d` may be taken for, times `d`. Both
+# What the exponents of columns `k` of `d` may be taken for, times `d`. Both
 # columns of pair i should have 2 i.
-EXPONENTS: dict[tuple[str, str], Callable[[np.ndarray, int], np.ndarray]] = {
-    ("interleaved", "each column has an exponent of its own"): lambda k, d: k,
-    ("interleaved", "the exponents are twice the column's number"): (
-        lambda k, d: 2 * k
-    ),
-    ("interleaved", "the angles are laid out in halves"): (
-        lambda k, d: 2 * k % d
-    ),
-    ("half", "the angles are laid out interleaved"): lambda k, d: k // 2 * 2,
+EXPONENTS: dict[str, dict[str, Callable[[np.ndarray, int], np.ndarray]]] = {
+    "interleaved": {
+        "each column has an exponent of its own": lambda k, d: k,
+        "the exponents are twice the column's number, not the pair's": (
+            lambda k, d: 2 * k
+        ),
+        "the angles are laid out in halves": lambda k, d: 2 * k % d,
+    },
+    "half": {
+        "the angles are laid out interleaved": lambda k, d: k // 2 * 2,
+    },
 }
 
 
@@ -76,42 +68,31 @@ class Table(NamedTuple):
     def __str__(self) -> str:
         """Name the convention."""
         words = f"{self.spacing}, {self.order}"
-        words += ", cosine first" if self.cosine_first else ""
-        other = "" if self.base == BASE else f", base {plain(self.base)}"
-        return words + other
+        return words + (", cosine first" if self.cosine_first else "")
 
     @property
     def frequencies(self) -> np.ndarray:
         """Return the radians per position of each pair."""
-        pairs = (self.d_model + 1) // 2
-        if self.spacing == "paper":
-            return geometric(self.base, pairs, self.d_model / 2)
-        return geometric(self.base, pairs, max(self.d_model // 2 - 1, 1))
+        pairs = self.d_model // 2
+        steps = pairs if self.spacing == "paper" else max(pairs - 1, 1)
+        return geometric(self.base, pairs, steps)
 
     def columns(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return which columns are sines, and which cosines.
-
-        At an odd width the paper's formula has one wave more of the first
-        kind; tensor2tensor's table has a column of zeros at the end.
-        """
-        waves = self.d_model
-        if self.spacing == "tensor2tensor":
-            waves = max(1, self.d_model // 2 * 2)
-        columns = np.arange(waves)
-        if self.order == "interleaved":
-            first, second = columns[::2], columns[1::2]
-        else:
-            first, second = np.split(columns, [(waves + 1) // 2])
-        return (second, first) if self.cosine_first else (first, second)
+        """Return which columns are sines, and which cosines."""
+        shape, axis = (-1, 2), 1
+        if self.order == "half":
+            shape, axis = (2, -1), 0
+        columns = np.arange(self.d_model).reshape(shape)
+        one, other = np.moveaxis(columns, axis, 0)
+        return (other, one) if self.cosine_first else (one, other)
 
     def rows(self, first: int, last: int) -> np.ndarray:
         """Return some of its rows: `[last - first, d_model]`."""
         places = self.start + np.arange(first, last)
         angles = np.outer(places, self.frequencies)
         sines, cosines = self.columns()
-        table = np.zeros((last - first, self.d_model))
-        table[:, sines] = np.sin(angles[:, : len(sines)])
-        table[:, cosines] = np.cos(angles[:, : len(cosines)])
+        table = np.empty((last - first, self.d_model))
+        table[:, sines], table[:, cosines] = np.sin(angles), np.cos(angles)
         return table
 
     def errors(self, table: np.ndarray) -> np.ndarray:
@@ -125,11 +106,9 @@ class Table(NamedTuple):
 
     def call(self, table: np.ndarray, picks: np.ndarray) -> Call:
         """Take some rows for what (1, 0, 1, 0, ...) becomes."""
-        pairs = self.d_model // 2
-        sines, cosines = (columns[:pairs] for columns in self.columns())
+        sines, cosines = self.columns()
         made = np.stack([table[picks][:, cosines], table[picks][:, sines]], -1)
-        given = np.zeros(made.shape)
-        given[..., 0] = 1
+        given = np.broadcast_to([1.0, 0.0], made.shape)
         positions = np.arange(len(table))[None]
         return Call("", positions, 0 * picks, picks, given, made)
 
@@ -140,7 +119,7 @@ def every_table(d_model: int, base: float, start: int) -> list[Table]:
     return [Table(d_model, base, start, *kind) for kind in kinds]
 
 
-CONVENTIONS = [str(table) for table in every_table(1, BASE, 0)]
+CONVENTIONS = [str(table) for table in every_table(2, BASE, 0)]
 
 
 def review(
@@ -157,8 +136,8 @@ def review(
 
     Args:
         encoder: A callable of `(seq_len, d_model)`; NumPy reads its table.
-        d_model: The width to look at.
-        max_len: Rows to look at, 64 or more, as far as 2**26 entries go.
+        d_model: The width to look at, even.
+        max_len: Rows to look at, 64 or more.
         convention: One of `CONVENTIONS` to hold it to, else what fits best.
         tolerance: How far an entry may be off.
         base: What it is held to.
@@ -171,18 +150,17 @@ def review(
     Raises:
         ValueError: If a setting makes no sense, by its name.
     """
-    check("encoder", encoder, callable(encoder), "a function")
-    check_integer("d_model", d_model, 1, MOST_ENTRIES // SHORT)
-    check_integer("max_len", max_len, SHORT, FARTHEST)
-    check_integer("start", start, -FARTHEST, FARTHEST)
-    check_choice("convention", convention, CONVENTIONS)
-    check("base", base, 1 < number(base) < LARGE, "a number above 1")
-    right = 0 < number(tolerance) < LARGE
-    check("tolerance", tolerance, right, "a number above 0")
-    rows = min(max_len, MOST_ENTRIES // d_model)
+    report.check("encoder", encoder, callable(encoder), "a function")
+    report.check_integer("d_model", d_model, 2, WIDEST)
+    report.check("d_model", d_model, d_model % 2 == 0, "an even number")
+    report.check_integer("max_len", max_len, SHORT, FARTHEST)
+    report.check_integer("start", start, -FARTHEST, FARTHEST)
+    report.check_choice("convention", convention, CONVENTIONS)
+    report.check_above("base", base, 1)
+    report.check_above("tolerance", tolerance, 0)
 
     small, short, long = (
-        table_from(encoder, count, d_model) for count in (4, SHORT, rows)
+        table_from(encoder, count, d_model) for count in (4, SHORT, max_len)
     )
     if small.made is None or short.made is None:
         trouble = small.trouble or short.trouble
@@ -200,34 +178,31 @@ def review(
     every = every_table(d_model, float(base), start)
     slack = max(ALIKE, tolerance, STEP.get(dtype_of(first), 0))
     fitting = [kind for kind in every if kind.errors(first).max() <= slack]
-    every.sort(key=lambda kind: (kind.errors(first) > slack).mean())
-    held_to = fitting[0] if fitting else every[0]
+    off = [np.abs(first - kind.rows(0, SHORT)) for kind in every]
+    held_to = every[int(np.argmin([(each > slack).mean() for each in off]))]
     if convention:
-        names = [str(kind._replace(base=BASE)) for kind in every]
-        held_to = every[names.index(convention)]
+        held_to = every[CONVENTIONS.index(convention)]
     errors = held_to.errors(table)
     seen = " or ".join(map(str, fitting[:2])) or "unknown"
-    if errors.max() > tolerance:
-        if fitting and held_to not in fitting:
-            words = f"The table is {seen}, not {held_to}."
-        else:
-            words = why(table, first, [held_to, *every], tolerance)
-        findings.append(Finding(NAME, words))
-        findings.append(where(table, held_to, errors, tolerance))
+    right = int(np.append(errors > tolerance, True).argmax())
+    if right < len(table):
+        words = f"The table is {seen}, not {held_to}."
+        if held_to in fitting or not fitting:
+            kinds = [held_to] if convention else [held_to, *every]
+            words, held_to = why(table, first, kinds, tolerance)
+        off = np.abs(table[right] - held_to.rows(right, right + 1)[0])
+        words += f" Row {right} is the first that is wrong, by"
+        words += f" {plain(off.max(), 2)} in column {off.argmax()}."
+        findings.append(Finding(NAME, words, right))
     if held_to not in fitting:
         seen += f"; held to {held_to}"
-
-    right = int(np.append(errors > tolerance, True).argmax())
-    looked_at = f"Rows: {len(table)}"
-    if len(table) < max_len:
-        looked_at += f" of the {max_len} asked for"
-    looked_at += f", the first {right} right to {tolerance:g}."
-    return Review(tuple(findings), seen, looked_at)
+    looked_at = f"Rows: {len(table)}, the first {right} right to"
+    return Review(tuple(findings), seen, f"{looked_at} {tolerance:g}.")
 
 
 def table_from(encoder: Callable, rows: int, d_model: int) -> Answer:
     """Return a table as an encoder gives it, or why there is none."""
-    made, trouble = ask(encoder, rows, d_model)
+    made, trouble = report.ask(encoder, rows, d_model)
     if made is not None:
         sizes = [size for size in made.shape[:-1] if size != 1]
         if sizes != [rows] or made.shape[-1] != d_model:
@@ -246,19 +221,15 @@ def given_alike(
     """Look whether a table fits a batch, and is the same in each call."""
     right = small.shape[-2:]
     if small.shape not in (right, (1, *right)) or right[0] != 4:
-        words = (
-            "Added to a batch, each sentence should get the same encoding;"
-            f" the shape {small.shape} should be {(4, small.shape[-1])}."
-        )
+        words = "Added to a batch, each sentence should get the same encoding;"
+        words += f" the shape {small.shape} should be {(4, small.shape[-1])}."
         yield Finding("batch axis", words)
     differ = np.abs(table[:SHORT] - first).max(axis=1) > ALIKE
     if differ.any():
         row = int(differ.argmax())
-        words = (
-            "Rows should not depend on how many are asked for; of a table of"
-            f" {len(table)} rows, row {row} is not that of one of {SHORT}."
-        )
-        yield Finding("first rows", words, row)
+        words = "Rows should not depend on how many are asked for; of a table"
+        words += f" of {len(table)} rows, row {row} is not that of one of"
+        yield Finding("first rows", f"{words} {SHORT}.", row)
     if again.made is None:
         yield Finding("state", f"A second time, it fails. {again.trouble}")
     elif not np.array_equal(again.made.reshape(first.shape), first):
@@ -266,56 +237,42 @@ def given_alike(
         yield Finding("state", words)
 
 
-def where(
-    table: np.ndarray, held_to: Table, errors: np.ndarray, tolerance: float
-) -> Finding:
-    """Say which row is the first that is wrong, and which the worst."""
-    row, worst = int(np.argmax(errors > tolerance)), int(errors.argmax())
-    columns = []
-    for place in (row, worst):
-        off = np.abs(table[place] - held_to.rows(place, place + 1)[0])
-        columns.append(int(off.argmax()))
-    words = (
-        f"Row {row} is the first that is wrong, in column {columns[0]}; the"
-        f" worst is off by {plain(errors.max(), 2)}: row {worst}, column"
-        f" {columns[1]}."
-    )
-    return Finding(NAME, words, row)
-
-
 def why(
     table: np.ndarray, first: np.ndarray, every: list[Table], tolerance: float
-) -> str:
-    """Return the change that explains a table, or say that none does."""
-    kind = every[0]
-    if kind.errors(first).max() > ALIKE:  # else wrong rows come later
-        columns = np.arange(kind.d_model)
-        for (order, words), exponents in EXPONENTS.items():
-            _, cosines = kind._replace(order=order).columns()
-            powers = -exponents(columns, kind.d_model) / kind.d_model
-            places = kind.start + np.arange(SHORT)
-            angles = np.outer(places, kind.base**powers)
+) -> tuple[str, Table]:
+    """Say which change of which table explains one, or that none does."""
+    held_to = every[0]
+    width, places = held_to.d_model, held_to.start + np.arange(SHORT)
+    for order, of_order in EXPONENTS.items():
+        _, cosines = held_to._replace(order=order).columns()
+        for words, exponents in of_order.items():
+            powers = -exponents(np.arange(width), width) / width
+            angles = np.outer(places, held_to.base**powers)
             rows = np.sin(angles)
             rows[:, cosines] = np.cos(angles[:, cosines])
-            if np.abs(first - rows).max() <= ALIKE:
-                return f"The table is {order}, and {words}."
-    for kind in every:  # the order may be another one's
-        words = of_pairs(table, kind, tolerance)
-        if words:
-            return words
-    return "No known cause explains it."
+            is_new = np.abs(rows - held_to.rows(0, SHORT)).max() > ALIKE
+            if is_new and np.abs(first - rows).max() <= ALIKE:
+                return f"The table is {order}, and {words}.", held_to
+    for only_seen in (False, True):
+        for kind in every:  # the order may be another one's
+            words = of_pairs(table, kind, tolerance, only_seen)
+            if words:
+                return words, kind
+    return "No known cause explains it.", held_to
 
 
-def of_pairs(table: np.ndarray, kind: Table, tolerance: float) -> str:
-    """Explain a table by how its pairs turn, as a rotary function's do."""
-    pairs = kind.d_model // 2
-    if not pairs:
-        return ""
+def of_pairs(
+    table: np.ndarray, kind: Table, tolerance: float, only_seen: bool
+) -> str:
+    """Explain a table by how its pairs turn, as a rotary function's do.
+
+    With `only_seen`, say which frequencies were seen, whatever the cause.
+    """
     doubled = 2 ** np.arange(int(np.log2(len(table) - 1)) + 1)
     near = kind.call(table, np.arange(SHORT))
     seen = measure(near, kind.call(table, doubled), step=0)
     formula = Formula(
-        kind.frequencies[:pairs],
+        kind.frequencies,
         tolerance,
         places=lambda row: row + kind.start,
         forgiven=0.0,
@@ -331,11 +288,10 @@ def of_pairs(table: np.ndarray, kind: Table, tolerance: float) -> str:
     usual = formula._replace(forgiven=1.0)
     likely = [
         Change(finding, usual._replace(frequencies=rates))
-        for finding, rates in slips(kind.base, pairs, seen)
+        for finding, rates in slips(kind.base, len(usual.frequencies), seen)
     ]
-    tried = [
-        *changes(formula, evidence, likely),
-        *as_measured(usual, evidence),
-    ]
+    tried = changes(formula, evidence, likely)
+    if only_seen:
+        tried = as_measured(usual, evidence)
     change = explain(formula, evidence, tried)
     return words + change.finding.words if change else ""

@@ -272,6 +272,11 @@ def has_an_odd_pair(x, positions):
     return rope(x, positions, np.where(PAIR == 5, 0.5, speeds()))
 
 
+@wrong("pair", "but columns 15, 31: was the last pair forgotten?")
+def forgets_the_last_pair(x, positions):
+    return rope(x, positions, np.where(PAIR == 15, 0, speeds()))
+
+
 @wrong("pair", "Pair 0 (columns 0, 16) should turn")
 def forgets_pair_0(x, positions):
     return rope(x, positions, np.where(PAIR == 0, 0, speeds()))
