@@ -444,6 +444,7 @@ def test_a_page_has_a_preview_a_source_and_whole_numbers(project):
     page = BeautifulSoup(html, "html.parser")
     (preview,) = page.select('[property="og:image"]')
     picture = preview["content"].removeprefix("https://x.org/y/")
+    assert picture == "cards/09.png"
     assert (project / "site" / picture).is_file()
     (source,) = page.select(".about-page a[href*=blob]")
     assert source["href"].endswith("/notebooks/09_why_10000.ipynb")

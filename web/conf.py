@@ -7,7 +7,7 @@ import sys
 from docutils import nodes
 from pages import OTHER_PAGES, whole_numbers
 from series.formulas import mathml
-from series.listing import ROOT, TITLE
+from series.listing import NOTEBOOKS, ROOT, TITLE
 
 sys.path.append(str(ROOT))
 from posenc.play import figures_in, script_of
@@ -63,6 +63,7 @@ def formula(display):
     return visit, None
 
 
+PREVIEWS = {each.path.stem: f"{each.number}.png" for each in NOTEBOOKS}
 SOURCES = OTHER_PAGES | {"index": "web/home.md"}
 VERBATIM = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.raw)
 FITS = 32  # characters of code on a line of a telephone
@@ -85,6 +86,7 @@ def describe(app, pagename, templatename, context, doctree):
         return  # the page to search
     notebook = f"notebooks/{pagename}.ipynb"
     context["source_file"] = SOURCES.get(pagename, notebook)
+    context["preview"] = PREVIEWS.get(pagename, "binary-and-waves.png")
     paragraph = next(iter(doctree.findall(nodes.paragraph)))
     context["description"] = html.escape(" ".join(paragraph.astext().split()))
     together = r'<span class="with-sign">\1\2</span>'
