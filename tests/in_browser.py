@@ -73,6 +73,13 @@ NOW_AND_THEN = 200
 @contextmanager
 def jupyterlab(browser, home: Path, windowing: str) -> Iterator[Callable]:
     """Start a JupyterLab of its own; the function that opens a notebook."""
+    with lab_server(home, windowing) as (folder, address):
+        yield partial(open_notebook, browser, folder, address)
+
+
+@contextmanager
+def lab_server(home: Path, windowing: str) -> Iterator[tuple[Path, str]]:
+    """Start a JupyterLab of its own; its folder and its address."""
     folder = home / "notebooks"
     folder.mkdir()
     settings = home / ".jupyter/lab/user-settings/@jupyterlab"
@@ -85,6 +92,7 @@ def jupyterlab(browser, home: Path, windowing: str) -> Iterator[Callable]:
     command = [sys.executable, "-m", "jupyterlab", "--no-browser"]
     command += ["--allow-root", f"--port={port}", "--ServerApp.port_retries=0"]
     command += ["--IdentityProvider.token=", "--ServerApp.ip=127.0.0.1"]
+    command += ["--LabApp.expose_app_in_browser=True"]
     with (home / "log").open("w") as log:
         server = subprocess.Popen(
             command,
@@ -96,7 +104,7 @@ def jupyterlab(browser, home: Path, windowing: str) -> Iterator[Callable]:
     try:
         address = f"http://127.0.0.1:{port}/"
         wait_for(address, server, home / "log")
-        yield partial(open_notebook, browser, folder, address)
+        yield folder, address
     finally:
         stop(server)
 

@@ -21,7 +21,7 @@ import websocket
 
 FIREFOX, WEBKIT = "firefox-esr", "WebKitWebDriver"
 MINIBROWSER = "/usr/lib/*/webkit2gtk-4.1/MiniBrowser"
-PATIENCE = 180  # seconds, on a busy machine
+PATIENCE = 600  # seconds; Python in WebKit, on a busy machine, needs 200
 KEYS = {"End": "\ue010", "Home": "\ue011", "ArrowRight": "\ue014"}
 
 
@@ -94,8 +94,11 @@ class Firefox(Browser):
             address, timeout=PATIENCE, suppress_origin=True
         )
         self.ask("session.new", capabilities={})
-        (context,) = self.ask("browsingContext.getTree")["contexts"]
-        self.context = context["context"]
+        # The first tab never has the focus where no window is shown, so that
+        # keys press no button and JupyterLab has no current notebook.
+        self.context = self.ask("browsingContext.create", type="tab")[
+            "context"
+        ]
 
     def ask(self, method: str, **given: Any) -> dict:
         """Send a command and wait for its answer; events are passed over."""

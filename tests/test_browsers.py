@@ -3,11 +3,13 @@
 Chromium, which Playwright drives, has tests of its own.
 """
 
+import shutil
+
 import pages
 import pytest
 from conftest import PATHS
 from copies import names_for_browser
-from in_browser import DRAGS
+from in_browser import DRAGS, lab_server
 from other_browsers import open_firefox, open_webkit
 
 pytestmark = pytest.mark.slow
@@ -72,25 +74,30 @@ def test_figures_answer_mouse_and_keys(other, address, name):
     other.run(OPEN)
     figures = other.run(FIGURES)
     assert figures
-    for place, figure in enumerate(figures):
-        host = HOST.format(place)
-        other.wait_for(f"!!({host}).stage?.view")
-        for grip, by, wanted in DRAGS[figure]:
-            start = other.run(GRIP.format(host, grip))
-            before = other.run(STATE.format(host))
-            other.drag(start, by)
-            now = other.run(STATE.format(host))
-            changed = {key for key in now if now[key] != before[key]}
-            assert changed == wanted.keys(), (figure, grip)
-        sliders = SLIDERS.format(host)
-        for i in range(other.run(f"{sliders}.length")):
-            slider = f"{sliders}[{i}]"
-            other.run(f"{slider}.focus()")
-            other.press("Home")
-            low = other.run(f"{slider}.getAttribute('aria-valuetext')")
-            other.press("ArrowRight")
-            high = other.run(f"{slider}.getAttribute('aria-valuetext')")
-            assert low != high, (figure, i)
+    for place in range(len(figures)):
+        move_figure(other, HOST.format(place))
+
+
+def move_figure(other, host: str) -> None:
+    """Drag each grip, and press keys at each slider; see that it answers."""
+    other.wait_for(f"!!({host}).stage?.view")
+    figure = other.run(f"{host}.getAttribute('figure')")
+    for grip, by, wanted in DRAGS[figure]:
+        start = other.run(GRIP.format(host, grip))
+        before = other.run(STATE.format(host))
+        other.drag(start, by)
+        now = other.run(STATE.format(host))
+        changed = {key for key in now if now[key] != before[key]}
+        assert changed == wanted.keys(), (figure, grip)
+    sliders = SLIDERS.format(host)
+    for i in range(other.run(f"{sliders}.length")):
+        slider = f"{sliders}[{i}]"
+        other.run(f"{slider}.focus()")
+        other.press("Home")
+        low = other.run(f"{slider}.getAttribute('aria-valuetext')")
+        other.press("ArrowRight")
+        high = other.run(f"{slider}.getAttribute('aria-valuetext')")
+        assert low != high, (figure, i)
 
 
 ADDED = """# Solve the exercise, wrongly and rightly
@@ -119,9 +126,27 @@ def test_the_first_notebook_runs_whole_in_the_browser(other, address):
     student, _ = names_for_browser([FIRST])[FIRST.stem]
     other.resize(1280, 1000)
     other.goto(address + pages.lite_address(student))
-    cells = other.run(RUN.replace("SOURCE", repr(ADDED)))
+    look_at_cells(other.run(RUN.replace("SOURCE", repr(ADDED))))
+
+
+def look_at_cells(cells: list[dict]) -> None:
+    """No cell failed; the last said of two answers what it should."""
     outputs = [o for cell in cells for o in cell.get("outputs", ())]
     assert not [o for o in outputs if o["output_type"] == "error"]
     said = "".join("".join(o.get("text", "")) for o in cells[-1]["outputs"])
     assert "Not yet." in said
     assert said.index("Not yet.") < said.index("Correct.")
+
+
+def test_the_first_notebook_runs_whole_in_jupyterlab(other, tmp_path):
+    """Its exercise too; and then its figure moves, by mouse and by keys."""
+    other.resize(1280, 1000)
+    with lab_server(tmp_path, windowing="none") as (folder, address):
+        shutil.copy(FIRST, folder)
+        other.goto(f"{address}lab/tree/{FIRST.name}")
+        cells = other.run(RUN.replace("SOURCE", repr(ADDED)))
+        look_at_cells(cells)
+        move_figure(other, HOST.format(0))
+        # What is not saved, one would be asked about.
+        other.run("window.jupyterapp.commands.execute('docmanager:save')")
+        other.goto("about:blank")
