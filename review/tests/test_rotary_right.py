@@ -18,6 +18,51 @@ from rope import (
     yarn,
 )
 
+HALF, NEIGHBORS, HEAD = "half", "interleaved", "half of the head"
+PROPORTIONAL = {"rope_type": "proportional", "partial_rotary_factor": 0.5}
+# A convention, the frequencies, the layout, and what it is held to.
+CONVENTIONS = [
+    ("half, base 10000", speeds(), HALF, {}),
+    ("interleaved or half", speeds(2), HALF, {"width": 2}),
+    ("half, clockwise, base 10000", -speeds(), HALF, {}),
+    ("half, base 41829.3", speeds(base=41_829.3), HALF, {}),
+    ("half, base 10000, linear by 4", speeds() / 4, HALF, {}),
+    ("half, base 500000, by parts (up to 8)", llama3(), HALF, {}),
+    ("half of the part, 8 of 32 columns, base 10000", speeds(8), HALF, {}),
+    ("half, base 500000, llama3", llama3(), HALF, {"config": LLAMA_CONFIG}),
+    (
+        "interleaved, base 500000",
+        speeds(base=5e5),
+        NEIGHBORS,
+        {"base": 5e5, "layout": "interleaved"},
+    ),
+    (
+        "half of the head, 16 of 32 columns, base 10000, proportional by 1",
+        speeds()[:8],
+        HEAD,
+        {"config": config(rope_parameters=PROPORTIONAL), "width": WIDTH},
+    ),
+]
+
+
+def assert_right(rotate, convention, **asked):
+    width = None if "config" in asked else WIDTH
+    asked = {"width": width, "max_len": 3000} | asked
+    found = review_rotary(rotate, **asked)
+    assert found.findings == {}
+    assert found.convention.startswith(convention)
+
+
+@pytest.mark.parametrize(
+    ("convention", "frequencies", "layout", "asked"), CONVENTIONS
+)
+def test_conventions_are_no_bugs(convention, frequencies, layout, asked):
+    def rotate(x, positions):
+        return rope(x, positions, frequencies, layout)
+
+    assert_right(rotate, convention, **asked)
+
+
 RIGHT = []
 
 
@@ -25,47 +70,11 @@ def right(convention, **asked):
     """Note a function with its convention, and what it is held to."""
 
     def note(function):
-        RIGHT.append(
-            pytest.param(function, convention, asked, id=function.__name__)
-        )
+        row = (function, convention, asked)
+        RIGHT.append(pytest.param(*row, id=function.__name__))
         return function
 
     return note
-
-
-@right("half, base 10000")
-def halves(x, positions):
-    return rope(x, positions)
-
-
-@right("interleaved, base 500000", base=5e5, layout="interleaved")
-def neighbors(x, positions):
-    return rope(x, positions, speeds(base=5e5), "interleaved")
-
-
-@right("interleaved or half", width=2)
-def a_single_pair(x, positions):
-    return rope(x, positions)
-
-
-@right("half, clockwise, base 10000")
-def clockwise(x, positions):
-    return rope(x, -positions)
-
-
-@right("half, base 41829.3")
-def unusual_base(x, positions):
-    return rope(x, positions, speeds(base=41_829.3))
-
-
-@right("half, base 10000, linear by 4")
-def slower(x, positions):
-    return rope(x, positions / 4)
-
-
-@right("half of the part, 8 of 32 columns, base 10000")
-def first_columns(x, positions):
-    return rope(x, positions, speeds(8))
 
 
 @right("half of the part, 8 of 32 columns, from column 24, base 10000")
@@ -74,31 +83,9 @@ def last_columns(x, positions):
     return np.concatenate([x[..., :24], turned], axis=-1)
 
 
-@right("half, base 500000, llama3 by 8", config=LLAMA_CONFIG)
-def scaled_as_llama_3(x, positions):
-    return rope(x, positions, llama3())
-
-
 @right("half, base 10000, yarn by 4, lengths by 1.1386", config=YARN_CONFIG)
 def scaled_as_yarn(x, positions):
     return YARN_LENGTH * rope(x, positions, yarn())
-
-
-PROPORTIONAL = config(
-    rope_parameters={
-        "rope_type": "proportional",
-        "partial_rotary_factor": 0.5,
-    }
-)
-
-
-@right(
-    "half of the head, 16 of 32 columns, base 10000, proportional by 1",
-    config=PROPORTIONAL,
-    width=WIDTH,
-)
-def columns_of_both_halves(x, positions):
-    return rope(x, positions, speeds()[:8], "half of the head")
 
 
 @right(
@@ -174,10 +161,7 @@ def as_a_list(x, positions):
 
 @pytest.mark.parametrize(("rotate", "convention", "asked"), RIGHT)
 def test_right_functions_are_not_accused(rotate, convention, asked):
-    width = asked.pop("width", WIDTH if "config" not in asked else None)
-    found = review_rotary(rotate, width, **{"max_len": 3000} | asked)
-    assert found.findings == {}
-    assert found.convention.startswith(convention)
+    assert_right(rotate, convention, **asked)
 
 
 def test_what_is_short_or_in_place_is_noted():
@@ -190,7 +174,7 @@ def test_what_is_short_or_in_place_is_noted():
     asked = {"max_len": 200, "dtype": "float32"}
     found = review_rotary(in_bfloat16, WIDTH, **asked).findings
     assert list(found) == ["precision"]
-    assert review_rotary(halves, WIDTH, **asked).findings == {}
+    assert review_rotary(rope, WIDTH, **asked).findings == {}
 
 
 def test_a_small_base_suggests_a_forgotten_factor():
@@ -203,20 +187,8 @@ def test_a_small_base_suggests_a_forgotten_factor():
     assert note.startswith("base 100 suggests a missing factor 2")
 
 
-def test_what_is_left_as_it_is_is_not_turned_as_well():
-    def rotate(x, positions):
-        made = rope(x, positions)
-        odd = (positions == 600) & (np.arange(x.shape[1]) == 580)
-        made[odd] = x[odd]
-        return made
-
-    found = review_rotary(rotate, WIDTH, max_len=1500).findings
-    words = found["no known cause"]
-    assert "is wrong: it is left as it is. No known" in words
-
-
 def test_the_last_line_says_what_was_looked_at():
-    seen = str(review_rotary(halves, WIDTH, max_len=3000))
+    seen = str(review_rotary(rope, WIDTH, max_len=3000))
     assert seen.splitlines()[-1] == (
         "Looked at: positions 0 to 2999, calls of 1 to 3000 tokens, batches of"
         " up to 33 rows, alone and again."

@@ -62,6 +62,37 @@ def test_right_at_every_width(d_model):
     assert seen.looked_at == "Rows: 9000, the first 9000 right to 1e-06."
 
 
+EVEN = COLUMN - COLUMN % 2  # the exponents of columns, times the width
+EXPONENTS = {  # what they are instead, and what has to be said
+    "base is 500000, where 10000": EVEN * np.log10(5e5) / 4,
+    "a doubled exponent": 2 * EVEN,
+    "each column has an exponent of its own": COLUMN,
+    "exponents are twice the column's number": 2 * COLUMN,
+    "a minus is missing": -EVEN,
+}
+POSITIONS = {  # what the position `n` of a row is taken for
+    "taken for position 1, and each for the next": lambda n: n + 1,
+    "Positions are rounded to bfloat16: row 257": (
+        lambda n: n.astype(ml_dtypes.bfloat16)
+    ),
+    "From row 520 on, rows are taken for position 519: clipped": (
+        lambda n: np.minimum(n, 519)
+    ),
+}
+
+
+@pytest.mark.parametrize("words", [*EXPONENTS, *POSITIONS])
+def test_other_exponents_and_positions_are_said(words):
+    read, exponents = POSITIONS.get(words), EXPONENTS.get(words)
+
+    def encoder(rows, width):
+        return table(rows, width, read, exponents)
+
+    found = review(encoder, WIDTH, max_len=600).findings
+    assert list(found) == ["every row"]
+    assert words in found["every row"]
+
+
 WRONG = []
 
 
@@ -74,41 +105,6 @@ def wrong(words, name="every row"):
         return encoder
 
     return note
-
-
-@wrong("base is 500000, where 10000")
-def another_base(rows, width):
-    return table(rows, width, exponents=1.4247425 * (COLUMN // 2 * 2))
-
-
-@wrong("a doubled exponent")
-def doubled_exponents(rows, width):
-    return table(rows, width, exponents=2 * (COLUMN // 2 * 2))
-
-
-@wrong("each column has an exponent of its own")
-def exponents_of_columns(rows, width):
-    return table(rows, width, exponents=COLUMN)
-
-
-@wrong("a minus is missing")
-def ever_faster(rows, width):
-    return table(rows, width, exponents=-(COLUMN // 2 * 2))
-
-
-@wrong("taken for position 1, and each for the next")
-def counted_from_1(rows, width):
-    return table(rows, width, read=lambda n: n + 1)
-
-
-@wrong("Positions are rounded to bfloat16: row 257")
-def rounded_positions(rows, width):
-    return table(rows, width, lambda n: n.astype(ml_dtypes.bfloat16))
-
-
-@wrong("From row 520 on, rows are taken for position 519: clipped")
-def clipped(rows, width):
-    return table(rows, width, lambda n: np.minimum(n, 519))
 
 
 @wrong("At row 0, the result is zero")
@@ -179,9 +175,15 @@ def test_a_table_is_held_to_what_is_asked():
     seen = review(spelled_out("paper, half"), 8, **asked)
     assert "The table is paper, half" in seen.findings["every row"]
     assert seen.convention.endswith("held to paper, interleaved")
-    assert not review(counted_from_1, WIDTH, max_len=200, start=1).findings
     loose = {"max_len": 600, "tolerance": 1e-3}
     assert not review(in_float16, WIDTH, **loose).findings
+
+
+def test_a_table_may_start_elsewhere():
+    def late(rows, width):
+        return table(rows + 1, width)[1:]
+
+    assert not review(late, WIDTH, max_len=200, start=1).findings
 
 
 def test_a_table_is_asked_for_again():
