@@ -65,6 +65,16 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     return result
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Name the command that stores a notebook whose outputs differ."""
+    report = yield
+    if isinstance(item, IPyNbCell) and report.failed:
+        command = f"uv run tools/store_notebooks.py notebooks/{item.path.name}"
+        report.sections.append(("if it is right now, store it", command))
+    return report
+
+
 def compare_figures(item: IPyNbCell) -> None:
     """Fail if a cell's figures are not those that are stored."""
     stored, made = pictures(item.cell.outputs), pictures(item.test_outputs)
@@ -83,8 +93,7 @@ def compare_figures(item: IPyNbCell) -> None:
 def fail(item: IPyNbCell, problem: str) -> None:
     item.raise_cell_error(
         f"The figure of {item.cell.id} differs from the stored one",
-        f"{problem}\nIf it is right now, store it:"
-        f" uv run tools/store_notebooks.py notebooks/{item.path.name}",
+        problem,
     )
 
 

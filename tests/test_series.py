@@ -90,7 +90,7 @@ def test_a_student_copy_runs(path):
 
 @pytest.mark.parametrize("file", ["README.md", "web/home.md"])
 def test_pages_say_what_builds_on_what_in_the_last_part(file):
-    """As `needs` in notebooks/series.toml: change both."""
+    """As `needs` in notebooks/series.toml does."""
     last = {
         n.number: n for n in listing.NOTEBOOKS if n.part == "Going further"
     }
@@ -102,7 +102,8 @@ def test_pages_say_what_builds_on_what_in_the_last_part(file):
     ]
     text = " ".join((ROOT / file).read_text().split())
     (sentence,) = re.findall(r"in any order, except that [^.]+\.", text)
-    assert re.findall(r"(\d\d)(?: builds)? on (\d\d)", sentence) == needs
+    said = re.findall(r"(\d\d)(?: builds)? on (\d\d)", sentence)
+    assert said == needs, f"{file} says {sentence!r}; it needs {needs}"
 
 
 def test_a_list_with_a_value_of_another_type_is_refused():
