@@ -6,7 +6,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
-from conftest import assert_replies, cells_of
+from conftest import assert_replies, run_solved
 
 from posenc_helpers import position_encoding
 
@@ -16,11 +16,7 @@ NAME = Path(__file__).stem.removeprefix("test_")
 @pytest.fixture(scope="module")
 def names() -> dict:
     """All that the notebook defines when every exercise is solved."""
-    namespace: dict = {}
-    for cell in cells_of(NAME):
-        if cell.cell_type == "code":
-            exec(cell.source, namespace)
-    return namespace
+    return run_solved(NAME)
 
 
 def test_bfloat16_rounds_as_the_format_does(names):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import assert_replies, cells_of, run_cells
+from conftest import assert_replies, cells_of, run_cells, run_solved
 from posenc_review import review, review_rotary
 
 from posenc_helpers import rotate
@@ -15,11 +15,7 @@ NAME = Path(__file__).stem.removeprefix("test_")
 @pytest.fixture(scope="module")
 def names() -> dict:
     """All that the notebook defines."""
-    namespace: dict = {}
-    for cell in cells_of(NAME):
-        if cell.cell_type == "code":
-            exec(cell.source, namespace)
-    return namespace
+    return run_solved(NAME)
 
 
 def of_vectors(names, seed, width):

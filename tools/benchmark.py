@@ -21,7 +21,6 @@ no difference.
 import os
 from collections.abc import Callable
 from functools import partial
-from importlib.util import module_from_spec, spec_from_file_location
 from statistics import median
 from time import perf_counter
 
@@ -32,7 +31,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 from keras import ops
-from series.commands import CommandError, parser, run
+from series.commands import parser, run
 
 import posenc.layers
 from posenc.fast_table import fast_position_encoding
@@ -139,7 +138,7 @@ def compiled_model(layer, inputs) -> keras.Model:
     return model
 
 
-def compare_layers(before: str | None) -> None:
+def compare_layers() -> None:
     rng = np.random.default_rng(0)
     size = (512, 10_000, 512)  # positions, words, columns
     ids = tf.constant(rng.integers(0, size[1], (32, 512)), tf.int32)
@@ -154,10 +153,7 @@ def compare_layers(before: str | None) -> None:
         "sines": (floats, RecomputedSines(), sines),
         "short sines": (short, RecomputedSines(), sines),
     }
-    older = module_at(before) if before else None
     for case, (inputs, theirs, (name, arguments)) in cases.items():
-        if older:
-            theirs = getattr(older, name)(*arguments)
         layers = [theirs, getattr(posenc.layers, name)(*arguments)]
         targets = np.zeros((len(inputs), 1), "float32")
         models = [compiled_model(layer, inputs) for layer in layers]
@@ -175,30 +171,13 @@ def compare_layers(before: str | None) -> None:
             print(f"{case + ', ' + what:33} {ratio(*pair):8.2f} times")
 
 
-def module_at(path: str):
-    spec = spec_from_file_location("older_layers", path)
-    if not (spec and os.path.exists(path)):
-        raise CommandError(f"{path} is no file of Python code")
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("what", choices=("encoding", "layers"))
-    arguments.add_argument(
-        "--before",
-        metavar="FILE",
-        help="compare the layers with this older posenc/layers.py instead",
-    )
-    asked = arguments.parse_args()
-    if asked.before and asked.what == "encoding":
-        arguments.error("--before is for layers")
-    if asked.what == "encoding":
+    if arguments.parse_args().what == "encoding":
         compare_encoding()
     else:
-        compare_layers(asked.before)
+        compare_layers()
 
 
 if __name__ == "__main__":
