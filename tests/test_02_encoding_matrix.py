@@ -55,13 +55,20 @@ REPLIES = [
     (1, [10_000 ** (-4 / 5), 6.31e-4, [0.00063]], "Correct."),
     (1, [10_000**-4 / 5, 10_000**-2 * 2 / 5], "put brackets"),
     (1, [10_000 ** (-8 / 5)], "i counts pairs"),
+    (1, [10_000 ** (-2 / 5)], "Count i from 0"),
+    (1, [10_000 ** (4 / 5)], "Mind the minus"),
+    (1, [0.0006], "more digits"),
     (2, [WAY_BACK, tuple(WAY_BACK), np.argsort(WAY_THERE)], "Correct."),
     (2, [WAY_THERE], "the way there"),
-    (2, [list(range(1, 65)), np.ones(64)], "Hint: One flat list"),
+    (2, [np.reshape(WAY_BACK, (32, 2))], "nested"),
+    (2, [list(range(1, 65))], "number 63"),
+    (2, [np.ones(64), WAY_BACK[:4]], "Hint: One flat list"),
     (3, [by_slices, lambda p, d: by_slices(p, d)[0].tolist()], "Correct."),
     (3, [tuples], "Correct."),
     (3, [exponent_doubled], "i counts pairs"),
     (3, [lambda p, d: by_slices(p, d).round(4)], "Round nothing"),
+    (3, [lambda p, d: by_slices(int(p), d)], "this is row 2"),
+    (3, [lambda p, d: by_slices(p, 2 * d)[:, ::4]], "return 64 numbers"),
 ]
 
 
