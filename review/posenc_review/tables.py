@@ -182,16 +182,19 @@ def review(
     held_to = every[int(np.argmin([(each > slack).mean() for each in off]))]
     if convention:
         held_to = every[CONVENTIONS.index(convention)]
-    errors = held_to.errors(table)
     seen = " or ".join(map(str, fitting[:2])) or "unknown"
-    right = int(np.append(errors > tolerance, True).argmax())
-    if right < len(table):
-        words = f"The table is {seen}, not {held_to}."
-        if held_to in fitting or not fitting:
-            kinds = [held_to] if convention else [held_to, *every]
+    if held_to.errors(table).max() > tolerance:
+        if fitting and held_to not in fitting:
+            words = f"The table is {seen}, not {held_to}."
+        else:
+            kinds = [held_to] if convention or fitting else every
             words, held_to = why(table, first, kinds, tolerance)
+        findings.append(Finding(NAME, words))
+    wrong = np.append(held_to.errors(table) > tolerance, True)
+    right = int(wrong.argmax())
+    if right < len(table):
         off = np.abs(table[right] - held_to.rows(right, right + 1)[0])
-        words += f" Row {right} is the first that is wrong, by"
+        words = f"Row {right} is the first that is wrong, by"
         words += f" {plain(off.max(), 2)} in column {off.argmax()}."
         findings.append(Finding(NAME, words, right))
     if held_to not in fitting:
@@ -289,6 +292,7 @@ def of_pairs(
     likely = [
         Change(finding, usual._replace(frequencies=rates))
         for finding, rates in slips(kind.base, len(usual.frequencies), seen)
+        if kind.spacing == SPACINGS[0]
     ]
     tried = changes(formula, evidence, likely)
     if only_seen:
