@@ -18,6 +18,7 @@ from .report import Finding, numbered, plain
 # them. The others lie halfway between two numbers, where programs differ.
 MOST = 0.9
 NEAR = 0.01  # of a full length: beyond what 16 bits lose, below any slip
+# What is added to all positions, as a slip or for padding.
 STARTS = (1, 2, -1, 0.5, *range(3, 17), *range(-2, -17, -1))
 SEARCHED = 2**17  # positions among which `turned_as` searches
 
@@ -218,9 +219,6 @@ CALLS: dict[str, dict[str, Callable[[View], np.ndarray]]] = {
         "Positions are clipped to the length of the call": (
             lambda v: np.minimum(v.p, len(v.t) - 1)
         ),
-        "Positions are sorted within their row": lambda v: np.sort(
-            v.p, axis=1
-        ),
         "Of equal positions in a row only the first is turned": (
             without_repeated
         ),
@@ -243,9 +241,6 @@ CALLS: dict[str, dict[str, Callable[[View], np.ndarray]]] = {
         ),
         "From token {token} of a call on, positions are {token} less": (
             lambda v: v.p - v.token * (v.t >= v.token)
-        ),
-        "Tokens are counted in pieces of {token}, each from 0": (
-            lambda v: v.t % max(v.token, 1)
         ),
     },
     "batch": {
@@ -317,9 +312,9 @@ def explain(
         if all(agrees(change, formula, call) for call in right):
             return change
         if change.of_calls:  # it holds for some kinds of calls, then
-            name, words, position = change.finding
+            name, words = change.finding
             words = f"In calls {kinds(wrong)}: {words[0].lower()}{words[1:]}"
-            return change._replace(finding=Finding(name, words, position))
+            return change._replace(finding=Finding(name, words))
     return None
 
 
@@ -344,53 +339,61 @@ def agrees(change: Change, formula: Formula, call: Call) -> bool:
     return bool(min(fits.mean(), least) >= change.share)
 
 
+def changed(
+    formula: Formula, name: str, words: str, share: float = 1.0, **stages
+) -> Change:
+    """Return a change of some stages of the formula."""
+    return Change(Finding(name, words), formula._replace(**stages), share)
+
+
 def changes(
     formula: Formula, evidence: Evidence, likely: list[Change]
 ) -> Iterator[Change]:
-    """Yield all changes, the simplest first.
+    """Yield all changes, the simplest first; the likely ones in their place.
 
-    Args:
-        formula: What a function should do.
-        evidence: What it does.
-        likely: Changes to try beside those of this file, in their place.
+    What calls do to positions comes last.
     """
     unit = evidence.unit
     first = int(evidence.wrong_places(formula).min())
-
-    def change(name: str, words: str, share: float = 1, **stages) -> Change:
-        finding = Finding(name, words, first)
-        return Change(finding, formula._replace(**stages), share)
-
     off = f"{unit} {first} is the first that is off."
     if formula.forgiven < 1:
         words = f"Angles are in float32: {off}"
-        yield change("precision", words, forgiven=1.0)
+        yield changed(formula, "precision", words, forgiven=1.0)
+    yield from starts(formula, unit) if first <= 1 else ()
+    yield from forms(formula, evidence)
+    yield from likely
+    for words, become in FREQUENCIES.items():
+        rates = become(formula.frequencies)
+        yield changed(formula, "frequencies", words, frequencies=rates)
+    for words, read in POSITIONS.items():
+        yield changed(formula, "positions", f"{words}.", places=read)
+    yield from far(formula, evidence)
+    for stage, field in STAGES.items():
+        for name, rounded in ROUND.items():
+            words = f"{stage} are rounded to {name}: {off}"
+            stages = {field: rounded}
+            yield changed(formula, "precision", words, MOST, **stages)
+    if unit == "position":
+        yield from of_calls(formula, evidence)
+
+
+def starts(formula: Formula, unit: str) -> Iterator[Change]:
+    """Yield that positions are counted from another number."""
     start = formula.places(np.zeros(1)).item()
     moved = {
         1: ", and each for the next (counted from 1?)",
         -1: ", and each for the one before",
         2: ": all are moved by 2 (an offset for padding?)",
     }
-    for by in STARTS if first <= start + 1 else ():
-        words = f"{unit.capitalize()} 0 is taken for position"
-        words += f" {plain(start + by, 3)}"
-        words += moved.get(by, f": all are moved by {plain(by, 3)}") + "."
-        read = lambda p, by=by: formula.places(p) + by  # noqa: E731
-        yield change("position 0", words, places=read)
-    yield from forms(formula, evidence)
-    yield from likely
-    for words, become in FREQUENCIES.items():
-        rates = become(formula.frequencies)
-        yield change("frequencies", words, frequencies=rates)
-    for words, read in POSITIONS.items():
-        yield change("positions", f"{words}.", places=read)
-    yield from far(formula, evidence)
-    for stage, field in STAGES.items():
-        for name, rounded in ROUND.items():
-            words = f"{stage} are rounded to {name}: {off}"
-            yield change("precision", words, MOST, **{field: rounded})
-    if unit == "position":
-        yield from of_calls(formula, evidence)
+    for by in STARTS:
+
+        def read(p: np.ndarray, by: float = by) -> np.ndarray:
+            return formula.places(p) + by
+
+        taken_for = f"is taken for position {plain(start + by, 3)}"
+        how = moved.get(by, f": all are moved by {plain(by, 3)}")
+        words = f"{unit.capitalize()} 0 {taken_for}{how}."
+        yield changed(formula, "position 0", words, places=read)
 
 
 def forms(formula: Formula, evidence: Evidence) -> Iterator[Change]:
@@ -402,13 +405,11 @@ def forms(formula: Formula, evidence: Evidence) -> Iterator[Change]:
     for name, named in evidence.forms.items():
         for words, form in named.items():
 
-            def formed(a, b, c, s, w, form=form) -> tuple:
-                right = formula.form(a, b, c, s, w)
-                both = zip(form(a, b, c, s, w), right, strict=True)
+            def formed(*given, form=form) -> tuple:
+                both = zip(form(*given), formula.form(*given), strict=True)
                 return tuple(np.where(odd, new, old) for new, old in both)
 
-            finding = Finding(name, f"{pairs}: {words}.")
-            yield Change(finding, formula._replace(form=formed))
+            yield changed(formula, name, f"{pairs}: {words}.", form=formed)
 
 
 def lengths(formula: Formula, measured: Measured) -> Change | None:
@@ -428,8 +429,7 @@ def lengths(formula: Formula, measured: Measured) -> Change | None:
         if abs(seen - asked**2) <= formula.tolerance:
             words += ": its square"
     length = np.where(off, measured.length, asked)
-    changed = formula._replace(length=length)
-    return Change(Finding("lengths", f"{words}."), changed)
+    return changed(formula, "lengths", f"{words}.", length=length)
 
 
 def far(formula: Formula, evidence: Evidence) -> Iterator[Change]:
@@ -454,16 +454,14 @@ def far(formula: Formula, evidence: Evidence) -> Iterator[Change]:
         def taken(p: np.ndarray, read: Callable = read) -> np.ndarray:
             return np.where(inside(p), read(p, first), p)
 
-        finding = Finding("far positions", said, first)
-        yield Change(finding, formula._replace(places=taken))
+        yield changed(formula, "far positions", said, places=taken)
     name = "far positions" if first else "position 0"
     for words, number in SPOILED.items():
 
         def factor(p: np.ndarray, number: float = number) -> np.ndarray:
             return np.where(inside(p), number, 1.0)
 
-        finding = Finding(name, f"{where}, {words}.", first)
-        yield Change(finding, formula._replace(factor=factor))
+        yield changed(formula, name, f"{where}, {words}.", factor=factor)
 
 
 def of_calls(formula: Formula, evidence: Evidence) -> Iterator[Change]:
@@ -494,7 +492,7 @@ def of_calls(formula: Formula, evidence: Evidence) -> Iterator[Change]:
             place, instead = call.places[moved[0]], taken[moved[0]]
             said = words.format(row=row, token=token)
             said += f": in a call {call.name}, position {place} is turned as"
-            finding = Finding(name, f"{said} {instead}.", int(place))
+            finding = Finding(name, f"{said} {instead}.")
             yield Change(finding, formula._replace(read=read), of_calls=True)
 
 
@@ -511,8 +509,8 @@ def as_measured(formula: Formula, evidence: Evidence) -> Iterator[Change]:
     words = f"Other frequencies: {numbered('pair', np.flatnonzero(odd))}; pair"
     words += f" {pair} turns by {plain(seen.frequencies[pair], 4)} radians per"
     words += f" {evidence.unit} instead of {plain(due[pair], 4)}."
-    changed = formula._replace(frequencies=seen.frequencies, doubt=seen.spread)
-    yield Change(Finding("frequencies", words), changed)
+    rates = {"frequencies": seen.frequencies, "doubt": seen.spread}
+    yield changed(formula, "frequencies", words, **rates)
 
 
 def describe(formula: Formula, evidence: Evidence) -> Finding:
@@ -536,7 +534,7 @@ def describe(formula: Formula, evidence: Evidence) -> Finding:
     where = f"Token {call.tokens[token]} of row {call.rows[token]} (position"
     where += f" {place}) in a call {call.name}"
     words = f"{where} is wrong: it {words}.{also} No known cause explains it."
-    return Finding("no known cause", words, place)
+    return Finding("no known cause", words)
 
 
 def turned_as(formula: Formula, call: Call, token: int) -> int | None:

@@ -122,11 +122,7 @@ def geometric(base: float, pairs: int, steps: float = 0) -> np.ndarray:
 
 
 def telling(wrong: np.ndarray) -> np.ndarray:
-    """Choose tokens that tell changes of the formula apart.
-
-    Args:
-        wrong: Which tokens of a call are wrong.
-    """
+    """Choose tokens of a call, some of which are wrong, that tell changes."""
     random = np.random.default_rng(5)
     edges = np.flatnonzero(np.diff(wrong.astype(np.int8)))[:EDGES]
     picks = [np.arange(min(8, len(wrong))), [len(wrong) - 1], edges, edges + 1]

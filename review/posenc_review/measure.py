@@ -50,14 +50,11 @@ class Measured(NamedTuple):
 
 
 def measure(first: Call, doubled: Call | None, step: float) -> Measured:
-    """Read frequencies, phases and lengths off the first positions.
+    """Read frequencies and lengths off the first positions: 0, 1, 2 and so on.
 
-    Args:
-        first: Positions 0, 1, 2 and so on. Position 0 may be spoiled, so
-            that it is not looked at.
-        doubled: Positions 1, 2, 4, 8 and so on, which tell frequencies as
-            exactly as the largest position allows.
-        step: Between numbers just below 1, of the format of the results.
+    Position 0 may be spoiled, and is not looked at. Positions 1, 2, 4, 8 and
+    so on tell frequencies as exactly as the largest of them allows. Numbers
+    just below 1 are a `step` apart, in the format of the results.
     """
     off_by = 4 * max(step, FLOAT32)  # of a hand: rounded more than once
     hands = first.hands[1:9]
@@ -90,9 +87,7 @@ def measure(first: Call, doubled: Call | None, step: float) -> Measured:
 def pairs_of(matrices: np.ndarray) -> tuple[Pairs | None, list[Finding]]:
     """Find out which columns turn together, and what is wrong with that.
 
-    Args:
-        matrices: `[positions, width, width]`, what each position makes of
-            vectors, at positions 0, 1, 2 and so on.
+    The matrices say what positions 0, 1, 2 and so on make of vectors.
     """
     finite = np.isfinite(matrices)
     mixing = np.abs(matrices).max(axis=0, where=finite, initial=0)
@@ -137,10 +132,8 @@ def laid_out(partner: np.ndarray) -> tuple[Pairs, list[Finding]]:
     """Name the layout by the distance of partners.
 
     Partners half of the head apart, and half of the part that turns, are
-    two layouts: columns i and i + 64, or i and i + 48.
-
-    Args:
-        partner: Of each column; a column that does not turn has itself.
+    two layouts: columns i and i + 64, or i and i + 48. A column that does not
+    turn is its own partner.
     """
     width = len(partner)
     firsts = np.flatnonzero(partner > np.arange(width))

@@ -24,7 +24,6 @@ class Finding(NamedTuple):
 
     name: str
     words: str
-    position: int | None = None  # the first that shows it
 
 
 @dataclass(frozen=True)

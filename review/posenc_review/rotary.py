@@ -335,10 +335,6 @@ def calls_of(limit: int, width: int) -> Iterator[tuple[str, np.ndarray]]:
 
     No length is a multiple of a block, but 4096. Batches are larger than 16
     and 32. Positions are near and far, alone and together.
-
-    Args:
-        limit: Positions are below it.
-        width: Of the vectors, which limits the longest call.
     """
     random = np.random.default_rng(7)
     yield FIRST_CALL, FIRST
@@ -403,7 +399,7 @@ def first_to_fail(
         middle = (right + wrong) // 2
         right, wrong = (right, middle) if trouble(middle) else (middle, wrong)
     words = f"Position {wrong} is the first to fail: {trouble(wrong)}."
-    return wrong, [Finding("far positions", words, wrong)]
+    return wrong, [Finding("far positions", words)]
 
 
 def ask_first(
@@ -553,7 +549,7 @@ def by_the_largest(
         " changes how the others are turned, as with dynamic scaling"
     )
     if holds:
-        return Finding("batch maximum", f"{words}.", least)
+        return Finding("batch maximum", f"{words}.")
     raise OutOfReachError(
         f"{words}, which is not reviewed: give base=, config= or frequencies="
         " to hold it to fixed ones."

@@ -196,7 +196,7 @@ def review(
         off = np.abs(table[right] - held_to.rows(right, right + 1)[0])
         words = f"Row {right} is the first that is wrong, by"
         words += f" {plain(off.max(), 2)} in column {off.argmax()}."
-        findings.append(Finding(NAME, words, right))
+        findings.append(Finding(NAME, words))
     if held_to not in fitting:
         seen += f"; held to {held_to}"
     looked_at = f"Rows: {len(table)}, the first {right} right to"
@@ -232,7 +232,7 @@ def given_alike(
         row = int(differ.argmax())
         words = "Rows should not depend on how many are asked for; of a table"
         words += f" of {len(table)} rows, row {row} is not that of one of"
-        yield Finding("first rows", f"{words} {SHORT}.", row)
+        yield Finding("first rows", f"{words} {SHORT}.")
     if again.made is None:
         yield Finding("state", f"A second time, it fails. {again.trouble}")
     elif not np.array_equal(again.made.reshape(first.shape), first):
