@@ -40,7 +40,7 @@ BADGES = re.compile(r"(?s)(?<=<!--published-->\n).*?(?=<!--end-->)")
 BINDER = re.compile(r"(?<=mybinder.org/v2/gh/)[^/]+/[^/]+(?=/main)")
 URLS = re.compile(r"\n\[project\.urls\]\n(?:\w+ = .*\n)*")
 CITED = re.compile(r"(?m)^(?:url|repository-code): .*\n")
-BADGE = "[![{0}](https://img.shields.io/badge/{0}-open-1f6fb2)]({1})"
+BADGE = "[![{0}](https://img.shields.io/badge/{1}-open-1f6fb2)]({2})"
 
 
 def files_as_listed() -> dict[Path, str]:
@@ -82,11 +82,15 @@ def with_badges(text: str, published: Published) -> str:
     first = NOTEBOOKS[0].file
     keras = next(each.file for each in NOTEBOOKS if each.tensorflow)
     places = {
-        "web_edition": published.address,
+        "Web edition": published.address,
         "Binder": f"{binder}?urlpath=lab/tree/notebooks/{first}",
         "Colab": COLAB.format(published.repository, keras),
     }
-    badges = [BADGE.format(*each) for each in places.items() if each[1]]
+    badges = [
+        BADGE.format(name, name.replace(" ", "_"), place)
+        for name, place in places.items()
+        if place
+    ]
     block = "\n".join(badges) + "\n"
     return BADGES.sub(lambda _: block, text, count=1)
 
