@@ -9,9 +9,10 @@
 #   "positional-encodings==6.0.3",
 #   "rotary-embedding-torch==0.9.1",
 #   "timm==1.0.31",
-#   "torch==2.13.0",
+#   "torch==2.14.1",
 #   "torchao==0.14.1",
 #   "torchtune==0.6.1",
+#   "torchvision==0.29.1",
 #   "transformers==5.23.0",
 #   "x-transformers==2.31.10",
 # ]
