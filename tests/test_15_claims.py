@@ -290,6 +290,45 @@ def test_a_pair_comes_to_new_angles_if_it_did_not_turn_round_in_training():
     np.testing.assert_array_equal(new, 2048 * speeds < 2 * np.pi)
 
 
+def test_two_absorbed_queries_for_each_pair_serve_all_distances():
+    """Sentence 10: a cosine and a sine of each, of any distance."""
+    query, key_matrix = np.random.default_rng(10).normal(size=(2, 64, 64))
+    distances = np.arange(500)
+    turned = rotate(np.tile(query[0], (500, 1)), distances)
+    absorbed = turned @ key_matrix.T
+    angles = np.outer(distances, angular_frequencies(64))
+    waves = np.hstack([np.cos(angles), np.sin(angles)])
+    served = waves @ np.linalg.lstsq(waves, absorbed)[0]
+    np.testing.assert_allclose(served, absorbed, atol=1e-8)
+
+
+def test_rounded_frequencies_go_wrong_with_the_distance():
+    """Sentence 20: near and far positions alike."""
+    names = run_cells(NOTEBOOK, *SETUP)
+    exact = angular_frequencies(64)
+    rounded = names["bfloat16"](exact)
+    errors = []
+    for position, distance in [(2, 3), (100_001, 3), (2, 1000)]:
+        moved = np.exp(1j * (position + distance) * rounded)
+        moved /= np.exp(1j * position * rounded)
+        errors.append(np.abs(moved - np.exp(1j * distance * exact)).max())
+    near, far_away, far_apart = errors
+    assert near == pytest.approx(far_away)
+    assert far_apart > 100 * near
+
+
+def test_many_small_moves_of_rounded_keys_add_up():
+    """Sentence 21: a thousand moves by 4, or one by 4000."""
+    bfloat16 = run_cells(NOTEBOOK, *SETUP)["bfloat16"]
+    keys = np.random.default_rng(seed=21).normal(size=(8, 64))
+    wanted = rotate(keys, np.full(8, -4000))
+    once, often = bfloat16(wanted), keys
+    for _ in range(1000):
+        often = bfloat16(rotate(often, np.full(8, -4)))
+    off = [np.linalg.norm(each - wanted) for each in (once, often)]
+    assert off[1] > 50 * off[0]
+
+
 def test_yarn_lengthens_both_vectors_by_the_published_factor():
     """0.1 ln 4 + 1 is 1.1386, and each score has it squared."""
     grows = f"{1.1386**2 - 1:.1%}"
