@@ -22,7 +22,12 @@ import websocket
 FIREFOX, WEBKIT = "firefox-esr", "WebKitWebDriver"
 MINIBROWSER = "/usr/lib/*/webkit2gtk-4.1/MiniBrowser"
 PATIENCE = 600  # seconds; Python in WebKit, on a busy machine, needs 200
-KEYS = {"End": "\ue010", "Home": "\ue011", "ArrowRight": "\ue014"}
+KEYS = {
+    "Enter": "\ue007",
+    "End": "\ue010",
+    "Home": "\ue011",
+    "ArrowRight": "\ue014",
+}
 
 
 def free_port() -> int:

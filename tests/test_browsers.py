@@ -43,6 +43,15 @@ GRIP = """(() => {{
     grip.scrollIntoView({{block: 'center', behavior: 'instant'}});
     const box = grip.getBoundingClientRect();
     return [box.x + box.width / 2, box.y + box.height / 2]; }})()"""
+# Bring it into sight, again once pictures above it have come; where it is.
+PLACE = """(async () => {{
+    const scroll = () => {}.scrollIntoView(
+        {{block: 'center', behavior: 'instant'}});
+    scroll();
+    await new Promise(soon => setTimeout(soon, 200));
+    scroll();
+    const box = {}.getBoundingClientRect();
+    return [box.x + 40, box.y + box.height / 2]; }})()"""
 STATE = "({}).stage.state"
 SLIDERS = "({}).shadowRoot.querySelectorAll('[type=range]')"
 
@@ -65,6 +74,31 @@ def test_a_page_is_as_wide_as_its_window(other, address, name, width):
     other.run(FRAME.format(width, f"{address}{name}.html"))
     scrolled, shown = other.run(WIDTHS)
     assert scrolled <= shown
+
+
+@pytest.mark.parametrize("name", [FIRST.stem, "07_rotary"])
+def test_folds_open_by_mouse_and_by_key(other, address, name):
+    """What was predicted then stands beside the answer."""
+    other.resize(1280, 1000)
+    other.goto(f"{address}{name}.html")
+    click(other, "document.querySelector('textarea[data-question]')")
+    other.press("x")
+    folds = "document.querySelectorAll('article details')"
+    for i in range(other.run(f"{folds}.length")):
+        summary = f"{folds}[{i}].querySelector('summary')"
+        if i % 2:
+            other.run(f"{summary}.focus()")
+            other.press("Enter")
+        else:
+            click(other, summary)
+        assert other.run(f"{folds}[{i}].open")
+    beside = "document.querySelector('.answer .predicted').textContent"
+    assert other.run(beside) == "You predicted: x"
+
+
+def click(other, element: str) -> None:
+    """Press the mouse on an element, given as an expression."""
+    other.drag(other.run(PLACE.format(element, element)), (0, 0))
 
 
 @pytest.mark.parametrize("name", ["index", *PLAYS])
