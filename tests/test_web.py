@@ -219,7 +219,8 @@ def test_copies_for_colab_bring_the_modules(small, tmp_path):
     code = code.replace(there, Path(packed).as_uri())
     numpy = f"import sys; sys.path += {sys.path!r}\n"
     code += "\nimport posenc.check, posenc.play, posenc_helpers, posenc_review"
-    code += "\nprint(posenc.play.RANGES, posenc_review.__file__)"
+    code += "\nprint(posenc_review.__file__, *posenc.play.RANGES)"
+    code += "\nposenc.play.script_of(posenc.play.RANGES)"
     done = subprocess.run(
         [sys.executable, "-S", "-c", numpy + code],
         cwd=tmp_path / "empty",
@@ -228,6 +229,7 @@ def test_copies_for_colab_bring_the_modules(small, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert str(tmp_path / "empty/posenc_review") in done.stdout
+    assert done.stdout.split()[1:] == list(RANGES)
     assert (tmp_path / "empty/posenc/layers.py").exists()
 
 

@@ -15,7 +15,9 @@ from pathlib import Path
 from IPython.display import display
 
 PACKAGE = Path(__file__).resolve().parent.parent
-FIGURES = {path.stem: path for path in sorted(PACKAGE.glob("play/figures/*"))}
+FIGURES = {
+    path.stem: path for path in sorted(PACKAGE.glob("play/figures/*.js"))
+}
 WHERE_IT_MOVES = (
     "<p><em>This figure moves in JupyterLab once its cell has run, and on the"
     " web page.</em></p>"
