@@ -105,7 +105,9 @@ def guess_position(step):
 REPLIES = [
     (1, [("a", 3), ["A", np.int64(3)], (" a", 3.0), "a 3"], "Correct."),
     (1, [3, "a"], "Give a pair"),
-    (1, [("a", 7), ("you", 3)], "Swap the roles"),
+    (1, [("a", 7)], "At which position"),
+    (1, [("you", 3)], "Which word"),
+    (1, [("you", 7)], "Swap the roles"),
     (1, [(7, 3)], "7 is the id"),
     (1, [("to", 7)], "the pair itself"),
     (2, [435], "That is how many are lost"),
@@ -114,6 +116,7 @@ REPLIES = [
     (3, [guess_position("right")], "Correct."),
     (3, [guess_position("word")], "That is the word"),
     (3, [guess_position("both")], "Return the position alone"),
+    (3, [lambda one_sum, words, table: one_sum], "not a vector"),
     (3, [guess_position("word still in it")], "The word is still in it"),
 ]
 
