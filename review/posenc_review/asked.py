@@ -484,7 +484,8 @@ def refuse(seen: Measured, usual: Series) -> None:
     If only a few pairs miss the likeliest base, these are wrong instead.
     """
     rates, half = np.abs(seen.frequencies), len(seen.frequencies) // 2
-    if not seen.even or misses(seen, usual.frequencies).mean() < 0.25:
+    others = misses(seen._replace(frequencies=rates), usual.frequencies)
+    if not seen.even or others.mean() < 0.25:
         return
     words = "Frequencies follow no single base and no known scaling:"
     words += f" {few(rates)} radians per position"

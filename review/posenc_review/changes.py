@@ -284,7 +284,6 @@ class Evidence(NamedTuple):
     calls: list[Call]
     measured: Measured
     unit: str = "position"  # what a position is called
-    forms: dict[str, dict[str, Callable[..., tuple]]] = FORMS
     contested: np.ndarray = np.zeros(0, int)  # positions right and wrong
 
     def wrong_calls(self, formula: Formula) -> list[Call]:
@@ -402,7 +401,7 @@ def forms(formula: Formula, evidence: Evidence) -> Iterator[Change]:
     odd = ~np.all([formula.fits(call).all(axis=0) for call in wrong], axis=0)
     pairs = numbered("Pair", np.flatnonzero(odd))
     pairs = "All pairs" if odd.all() else pairs
-    for name, named in evidence.forms.items():
+    for name, named in FORMS.items():
         for words, form in named.items():
 
             def formed(*given, form=form) -> tuple:

@@ -129,6 +129,9 @@ def review_rotary(
         rotation.rotate = as_read(rotate, held.width)
 
     pairs, findings = first_sight(rotation)
+    if layout == LAYOUTS[-1] and "rotation" in dict(findings):
+        words = "Columns are not written as halves, as is asked for."
+        findings = [Finding("position 0", words)]
     near = pairs and ask_first(rotation, pairs, FIRST)
     asked_for = str(held.config or "")
     if near is None:

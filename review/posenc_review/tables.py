@@ -28,17 +28,6 @@ ALIKE = 1e-3  # beyond float32, and below what any slip changes
 NAME = "every row"  # of all findings on rows
 SPACINGS = ("paper", "tensor2tensor")
 ORDERS = ("interleaved", "half")
-# What else a pair may hold in place of its cosine `c` and sine `s`.
-FORMS = {
-    NAME: {
-        "sines and cosines are exchanged": lambda a, b, c, s, w: (s, c),
-        "the sines are negated": lambda a, b, c, s, w: (c, -s),
-        "the cosines are negated": lambda a, b, c, s, w: (-c, s),
-        "all entries are negated": lambda a, b, c, s, w: (-c, -s),
-        "the sines are missing": lambda a, b, c, s, w: (c, 0 * s),
-        "the cosines are missing": lambda a, b, c, s, w: (0 * c, s),
-    }
-}
 # What the exponents of columns `k` of `d` may be taken for, times `d`. Both
 # columns of pair i should have 2 i.
 EXPONENTS: dict[str, dict[str, Callable[[np.ndarray, int], np.ndarray]]] = {
@@ -285,7 +274,7 @@ def of_pairs(
     words = f"{stretched.finding.words} " if stretched else ""
     call = kind.call(table, np.arange(len(table)))
     call = kind.call(table, telling(~formula.fits(call).all(axis=1)))
-    evidence = Evidence([call], seen, "row", FORMS)
+    evidence = Evidence([call], seen, "row")
     if not evidence.wrong_calls(formula):
         return words.strip()
     usual = formula._replace(forgiven=1.0)

@@ -12,29 +12,14 @@ HEADS = {"hidden_size": 512, "num_attention_heads": 8}  # of 64 columns
 PART = {"partial_rotary_factor": 0.25}
 LINEAR = {"rope_type": "linear", "factor": 4}
 PROPORTIONAL = PART | {"rope_type": "proportional"}
+BASE, BY_4 = "base 500000", "base 10000, linear by 4"
+OLD_LINEAR = {"rope_scaling": {"type": "linear", "factor": 4}}
 ASKED = [  # a config, what it asks for, and the frequencies
-    (
-        HEADS | {"rope_ratio": None, "no_rope_layers": [1]},
-        "base 10000",
-        speeds(64),
-    ),
-    (HEADS, "base 10000", speeds(64)),
-    (HEADS | {"rope_theta": 5e5}, "base 500000", speeds(64, 5e5)),
-    (
-        HEADS | {"rope_parameters": {"rope_theta": 5e5}},
-        "base 500000",
-        speeds(64, 5e5),
-    ),
-    (
-        HEADS | {"rope_scaling": {"type": "linear", "factor": 4}},
-        "base 10000, linear by 4",
-        speeds(64) / 4,
-    ),
-    (
-        HEADS | {"rope_parameters": LINEAR},
-        "base 10000, linear by 4",
-        speeds(64) / 4,
-    ),
+    (HEADS | {"rope_ratio": None, "no_rope": [1]}, "base 10000", speeds(64)),
+    (HEADS | {"rope_theta": 5e5}, BASE, speeds(64, 5e5)),
+    (HEADS | {"rope_parameters": {"rope_theta": 5e5}}, BASE, speeds(64, 5e5)),
+    (HEADS | OLD_LINEAR, BY_4, speeds(64) / 4),
+    (HEADS | {"rope_parameters": LINEAR}, BY_4, speeds(64) / 4),
     (HEADS | {"rotary_pct": 0.25}, "base 10000", speeds(16)),
     (HEADS | PART, "base 10000", speeds(16)),
     ({"n_embd": 512, "n_head": 8, "rotary_dim": 32}, "base 10000", speeds(32)),
@@ -57,7 +42,6 @@ def test_proportional_counts_the_columns_of_the_head():
 
 
 LLAMA = {"head_dim": 128, "rope_theta": 5e5, "rope_scaling": LLAMA3}
-OF_YARN = {"head_dim": 64, "rope_parameters": YARN}
 DEEPSEEK = {"mscale": 0.707, "mscale_all_dim": 1.0}
 
 
@@ -88,10 +72,7 @@ def test_as_transformers_computes_them(config, length, pairs):
 
 NEAR = {"rope_type": "default", "rope_theta": 1e4}
 FAR = {"rope_type": "linear", "rope_theta": 1e6, "factor": 8.0}
-TWO_SETS = [
-    {"full_attention": FAR, "sliding_attention": NEAR},
-    FAR,
-]
+TWO_SETS = [{"full_attention": FAR, "sliding_attention": NEAR}, FAR]
 
 
 @pytest.mark.parametrize("sets", TWO_SETS)

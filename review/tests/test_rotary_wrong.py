@@ -6,7 +6,7 @@ A row says the name of the finding, and words that its sentence has to hold.
 import ml_dtypes
 import numpy as np
 import pytest
-from posenc_review import OutOfReachError, review_rotary
+from posenc_review import LAYOUTS, OutOfReachError, review_rotary
 from rope import (
     LLAMA_CONFIG,
     PAIR,
@@ -289,6 +289,11 @@ def stretches_the_rest(x, positions):
     made = rope(x, positions, speeds(16))
     made[..., 16:] *= 1.5
     return made
+
+
+@wrong("position 0", "not written as halves", layout=LAYOUTS[-1])
+def keeps_columns(x, positions):
+    return rope(x, positions, layout="interleaved")
 
 
 @wrong("layout", "interleaved (columns 0 and 1), where half", layout="half")
