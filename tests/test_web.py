@@ -307,7 +307,11 @@ HIDDEN = """() => [
     ...document.querySelectorAll('article :is(.formula, pre.sentences)')
     ].filter(e => e.scrollWidth > e.clientWidth + 1)
     .map(e => e.textContent.slice(0, 200))"""
-DECODED = "[...document.images].every(image => image.naturalWidth > 0)"
+# Pictures further down load only when the reader comes near.
+DECODED = """() => Promise.all([...document.images].map(image => {
+    image.loading = 'eager';
+    return image.decode().then(() => true, () => false); }))
+    .then(all => all.every(Boolean))"""
 RUN_ALL = """async () => {
     const shown = () => window.jupyterapp?.shell.currentWidget;
     while (shown()?.sessionContext?.kernelDisplayStatus !== 'idle') {
