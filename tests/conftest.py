@@ -49,11 +49,12 @@ def run_up_to(notebook: str, last_cell: str) -> dict:
     """Run a notebook's code up to a cell, that one included.
 
     Exercises stay open and solutions are left out, as a reader who
-    skips them would have it.
+    skips them would have it. So is what only draws, for the time it takes.
     """
     namespace: dict = {}
     for cell in cells_of(notebook):
-        if cell.cell_type == "code" and "solution" not in tags(cell):
+        is_left_out = {"solution", "drawing"} & tags(cell)
+        if cell.cell_type == "code" and not is_left_out:
             exec(cell.source, namespace)
         if cell.id == last_cell:
             return namespace
