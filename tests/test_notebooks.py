@@ -325,3 +325,16 @@ def test_previous_and_next_are_linked_at_both_ends(notebook, path):
     beginning = "\n".join(cell.source for cell in notebook.cells[:3])
     for end in (beginning, notebook.cells[-1].source):
         assert links in end, f"a line of its own: {links}"
+
+
+def test_each_exercise_has_its_replies_tested(notebook, path):
+    """By the notebook's own tests, in a row of REPLIES or by name."""
+    tests = (ROOT / f"tests/test_{path.stem}.py").read_text()
+    for cell in notebook.cells:
+        number = cell.id.removeprefix("check-")
+        if number.isdigit():
+            row = rf"(?m)^ {{4}}\(?\s*{number}[,:]|\bcheck_{number}\b"
+            assert re.search(row, tests), (
+                f"tests/test_{path.stem}.py: give check_{number} right answers"
+                " and wrong ones"
+            )
