@@ -52,6 +52,7 @@ OTHER_VALUES: dict[str, tuple] = {
     "truncate": (True, False),
 }
 EXACT = 1e-6  # what float32 may lose of a frequency, relatively
+NEARLY = 0.02  # a pair that misses a base by less was meant to follow it
 ROUGH = 1e-4  # a base that misses another by less, relatively, is that one
 
 
@@ -484,7 +485,7 @@ def refuse(seen: Measured, usual: Series) -> None:
     If only a few pairs miss the likeliest base, these are wrong instead.
     """
     rates, half = np.abs(seen.frequencies), len(seen.frequencies) // 2
-    others = misses(seen._replace(frequencies=rates), usual.frequencies)
+    others = np.abs(rates / usual.frequencies - 1) > NEARLY
     if not seen.even or others.mean() < 0.25:
         return
     words = "Frequencies follow no single base and no known scaling:"

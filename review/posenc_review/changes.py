@@ -36,6 +36,12 @@ FREQUENCIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
         lambda w: w[np.arange(len(w)) // 2 * 2]
     ),
     "Exponents begin with pair 1 instead of 0.": lambda w: w * w[1:2],
+    "Exponents are 2 i + 1 instead of 2 i.": lambda w: (
+        w * np.abs(w[1:2]) ** 0.5
+    ),
+    "All pairs turn twice as fast: is the rotation applied twice?": (
+        lambda w: 2 * w
+    ),
     "Pair 0 turns by 57.3 per position: degrees are taken for radians.": (
         np.rad2deg
     ),
@@ -212,6 +218,15 @@ CALLS: dict[str, dict[str, Callable[[View], np.ndarray]]] = {
         "Positions are counted from the smallest of the call": (
             lambda v: v.p - v.p.min()
         ),
+        "Rows count on from the smallest position of the call": (
+            lambda v: v.p.min() + v.t
+        ),
+        "The rank of a position in its call is taken for the position": (
+            lambda v: np.searchsorted(np.unique(v.p), v.p)
+        ),
+        "Each position is one more than the one before, or larger": (
+            lambda v: np.maximum.accumulate(v.p - v.t, axis=1) + v.t
+        ),
         "Each position is taken for the next": lambda v: v.p + 1,
         "Each position is taken for the one before": (
             lambda v: np.maximum(v.p - 1, 0)
@@ -242,6 +257,12 @@ CALLS: dict[str, dict[str, Callable[[View], np.ndarray]]] = {
         "From token {token} of a call on, positions are {token} less": (
             lambda v: v.p - v.token * (v.t >= v.token)
         ),
+        "From token {token} of a call on, positions are 1 less": (
+            lambda v: v.p - (v.t >= v.token)
+        ),
+        "Each piece of {token} tokens gets the positions of the first": (
+            lambda v: v.p[:, v.t % max(v.token, 1)]
+        ),
     },
     "batch": {
         "From row {row} on, rows are not turned": (
@@ -249,6 +270,9 @@ CALLS: dict[str, dict[str, Callable[[View], np.ndarray]]] = {
         ),
         "From row {row} on, rows get the positions of the first {row}": (
             lambda v: v.p[v.r[:, 0] % max(v.row, 1)]
+        ),
+        "From row {row} on, rows get the positions of the row before": (
+            lambda v: v.p[np.minimum(v.r[:, 0], max(v.row - 1, 0))]
         ),
         "The last row of a batch is not turned": (
             lambda v: np.where(v.r < len(v.p) - 1, v.p, 0)
@@ -305,22 +329,25 @@ def explain(
     """Return the first change that explains all that was seen, if one does."""
     wrong = evidence.wrong_calls(formula)
     right = [call for call in evidence.calls if not formula.is_wrong(call)]
+    only_wrong = None
     for change in tried:
         if not all(agrees(change, formula, call) for call in wrong):
             continue
         if all(agrees(change, formula, call) for call in right):
             return change
-        if change.of_calls:  # it holds for some kinds of calls, then
+        if change.of_calls and only_wrong is None:
             name, words = change.finding
             words = f"In calls {kinds(wrong)}: {words[0].lower()}{words[1:]}"
-            return change._replace(finding=Finding(name, words))
-    return None
+            only_wrong = change._replace(finding=Finding(name, words))
+    return only_wrong
 
 
 def kinds(calls: list[Call]) -> str:
     """Name the kinds of calls, or only the first few."""
-    if all(call.positions.shape[1] == 1 for call in calls):
-        return "of one token"
+    shapes = {call.positions.shape for call in calls}
+    if all(tokens == 1 for _, tokens in shapes):
+        one = "of one token"
+        return one if (1, 1) in shapes else f"{one} in each of several rows"
     names = list(dict.fromkeys(call.name for call in calls))
     if len(names) > 3:
         names[3:] = [f"and {len(names) - 3} other kinds"]
@@ -441,14 +468,17 @@ def far(formula: Formula, evidence: Evidence) -> Iterator[Change]:
     where, verb = f"From {unit} {first} on", f", {unit}s are"
     if last < asked:
         where = f"At {unit}s {first} to {last}"
-        if last == first:
-            where, verb = f"At {unit} {first}", f", the {unit} is"
+    if last == first:
+        where = f"At {unit} {first}"
 
     def inside(p: np.ndarray) -> np.ndarray:
         return (p >= first) & ((p <= last) | (last == asked))
 
     for words, read in FAR.items() if first else ():
         said = f"{where}{verb} {words.format(before=first - 1)}."
+        if last == first:
+            said = f"{unit.capitalize()} {first} is taken for position"
+            said += f" {read(first, first)}."
 
         def taken(p: np.ndarray, read: Callable = read) -> np.ndarray:
             return np.where(inside(p), read(p, first), p)
@@ -457,8 +487,8 @@ def far(formula: Formula, evidence: Evidence) -> Iterator[Change]:
     name = "far positions" if first else "position 0"
     for words, number in SPOILED.items():
 
-        def factor(p: np.ndarray, number: float = number) -> np.ndarray:
-            return np.where(inside(p), number, 1.0)
+        def factor(call: Call, number: float = number) -> np.ndarray:
+            return np.where(inside(call.places), number, 1.0)
 
         yield changed(formula, name, f"{where}, {words}.", factor=factor)
 
@@ -493,6 +523,21 @@ def of_calls(formula: Formula, evidence: Evidence) -> Iterator[Change]:
             said += f": in a call {call.name}, position {place} is turned as"
             finding = Finding(name, f"{said} {instead}.")
             yield Change(finding, formula._replace(read=read), of_calls=True)
+            if not words.endswith("not turned"):
+                continue
+
+            def kept(call: Call, reading: Callable = reading) -> np.ndarray:
+                above_0 = call._replace(positions=call.positions + 1)
+                read = np.broadcast_to(
+                    reading(view(above_0)), call.positions.shape
+                )
+                return (read[call.rows, call.tokens] > 0).astype(float)
+
+            said = words.format(row=row, token=token)
+            said = f"{said[: -len('not turned')]}zero, as in a call"
+            finding = Finding(name, f"{said} {call.name}.")
+            spoiled = formula._replace(factor=kept)
+            yield Change(finding, spoiled, of_calls=True)
 
 
 def as_measured(formula: Formula, evidence: Evidence) -> Iterator[Change]:
@@ -505,9 +550,12 @@ def as_measured(formula: Formula, evidence: Evidence) -> Iterator[Change]:
         odd, np.abs(seen.frequencies / np.where(due, due, 1) - 1), 0
     )
     pair = int(off.argmax())
+    digits = 4 if off[pair] > NEAR else 8
     words = f"Other frequencies: {numbered('pair', np.flatnonzero(odd))}; pair"
-    words += f" {pair} turns by {plain(seen.frequencies[pair], 4)} radians per"
-    words += f" {evidence.unit} instead of {plain(due[pair], 4)}."
+    words += (
+        f" {pair} turns by {plain(seen.frequencies[pair], digits)} radians"
+    )
+    words += f" per {evidence.unit} instead of {plain(due[pair], digits)}."
     rates = {"frequencies": seen.frequencies, "doubt": seen.spread}
     yield changed(formula, "frequencies", words, **rates)
 
@@ -522,6 +570,8 @@ def describe(formula: Formula, evidence: Evidence) -> Finding:
     taken_for = turned_as(formula, call, token)
     if not np.isfinite(made).all():
         words = "gives NaN or infinity"
+    elif not made.any():
+        words = "is zero"
     elif np.allclose(made, given, atol=NEAR):
         words = "is left as it is"
     elif taken_for not in (None, place):

@@ -71,7 +71,7 @@ class Formula(NamedTuple):
     angles: Callable[[np.ndarray], np.ndarray] = same  # frequencies, angles,
     waves: Callable[[np.ndarray], np.ndarray] = same  # sines and cosines
     form: Callable[..., tuple] = rotation  # what is made of a pair
-    factor: Callable[[np.ndarray], np.ndarray] | None = None  # of vectors
+    factor: Callable[[Call], np.ndarray] | None = None  # of vectors
     forgiven: float = 1.0  # share of the float32 loss
     doubt: np.ndarray | float = 0.0  # of frequencies that were measured
 
@@ -87,7 +87,7 @@ class Formula(NamedTuple):
         pair = self.form(one, other, cosine, sine, self.frequencies)
         made = np.stack(pair, axis=-1)
         if self.factor is not None:
-            made *= self.factor(call.places)[:, None, None]
+            made *= self.factor(call)[:, None, None]
         return made
 
     def errors(self, call: Call) -> np.ndarray:

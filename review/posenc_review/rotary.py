@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import asked, report
-from .changes import Change, Evidence, as_measured, changes, describe
+from .changes import NEAR, Change, Evidence, as_measured, changes, describe
 from .changes import explain as explain_by
 from .changes import lengths as other_lengths
 from .formula import DTYPES, STEP, Call, Formula, dtype_of, telling
@@ -255,6 +255,8 @@ def other_pairs(held: Held, pairs: Pairs) -> Iterator[Finding]:
         if pairs.rest.size == 2 and one == 0:
             words = f"All columns turn but {numbered('column', pairs.rest)}"
             yield Finding("pair", f"{words}: was the last pair forgotten?")
+        elif pairs.columns.size == 2 < pairs.width:
+            yield Finding("pair", f"Only columns {one} and {other} turn.")
         return
     count, due = pairs.columns.size, 2 * len(held.rates)
     wanted = held.config.layout if held.config else seen
@@ -308,6 +310,9 @@ def candidates_for(
         others += asked.mistaken(held.config) if held.config else []
     elif base is not None:
         every = asked.usual_series((base,), pairs)
+        if held.rates is not None:  # for other columns than those that turn
+            rates = asked.geometric(base, count, len(held.rates))
+            every.insert(0, asked.Series(rates, f"base {plain(base)}"))
     else:
         every = asked.guess(upright, pairs)
     if base is not None:
@@ -346,7 +351,7 @@ def calls_of(limit: int, width: int) -> Iterator[tuple[str, np.ndarray]]:
             start = min(20, limit - tokens)
             yield f"of {tokens} tokens", start + np.arange(tokens)[None]
     yield "of 7 tokens", 30 + np.arange(7)[None]
-    for rows in (2, 4, 7, 13, 17, 33):
+    for rows in (2, 4, 7, 13, 17, 33, 17):
         starts = random.integers(0, limit - 5, (rows, 1))
         yield f"of {rows} rows of 5 tokens", starts + np.arange(5)
         alone = random.integers(0, limit, (rows, 1))
@@ -354,6 +359,8 @@ def calls_of(limit: int, width: int) -> Iterator[tuple[str, np.ndarray]]:
     padding = [[1, 1, 1, 1, 0, 1, 2], [0, 0, 0, 1, 2, 3, 4], range(7)]
     yield "behind padding", np.array(padding)
     yield "of equal positions", np.tile([[9], [4]], 5)
+    for order in ([5, 9, 6, 40, 7, 20], [5, 6, 7, 9, 40, 20]):
+        yield "of positions out of order", np.array([order])
     packed = [np.arange(tokens) for tokens in (29, 17, 40)]
     yield "of packed texts", np.concatenate(packed)[None]
     both = [np.arange(16), limit - 1 - np.arange(16)[::-1]]
@@ -544,10 +551,12 @@ def by_the_largest(
     right = [call for call in every.calls if not formula.is_wrong(call)]
     most = max((int(call.positions.max()) for call in right), default=0)
     least = min(int(call.positions.max()) for call in wrong)
-    if least <= most or not len(every.contested):
+    clearly = formula._replace(tolerance=formula.tolerance + NEAR)
+    both = np.intersect1d(every.wrong_places(clearly), every.contested)
+    if least <= most or not len(both):
         return None
     words = (
-        f"Position {every.contested[0]} is turned otherwise in calls that hold"
+        f"Position {both[0]} is turned otherwise in calls that hold"
         f" far positions, such as {least}: the largest position of a call"
         " changes how the others are turned, as with dynamic scaling"
     )

@@ -59,6 +59,11 @@ POSITIONS = {
         ("down to multiples of 8", lambda p: p // 8 * 8),
         ("all are turned by the same angles", lambda p: 0 * p + 1),
         ("one token: each", lambda p: p + (p.shape[1] == 1)),
+        ("several rows: each", lambda p: p + (p.shape[1] == 1 < len(p))),
+        (
+            "one more than the one before, or larger",
+            lambda p: np.maximum.accumulate(p - tokens(p), 1) + tokens(p),
+        ),
     ],
     "position 0": [
         ("position 1, and each for the next", lambda p: p + 1),
@@ -69,6 +74,7 @@ POSITIONS = {
         ("From position 300 on, positions are counted", lambda p: p % 300),
         ("128 on, positions are taken for neg", lambda p: p.astype("i1")),
         ("are each taken for the next", lambda p: p + (p >= 700)),
+        ("600 is taken for position 0", lambda p: np.where(p == 600, 0, p)),
     ],
     "no known cause": [
         ("turned as position 41", lambda p: np.where(p == 600, 41, p)),
@@ -122,6 +128,7 @@ FREQUENCIES = {
     "pair": [
         ("Pair 0 (columns 0, 16)", lambda w: np.where(PAIR == 0, 0, w)),
         ("last pair forgotten?", lambda w: np.where(PAIR == 15, 0, w)),
+        ("Only columns 0 and 16", lambda w: np.where(PAIR == 0, w, 0)),
     ],
     "precision": [("Frequencies are rounded to bfloat16", bfloat16)],
 }
@@ -228,6 +235,20 @@ def turns_each_position_once(x, positions):
 @wrong("state", "earlier call of this shape")
 def remembers(x, positions, earlier={}):  # noqa: B006
     return rope(x, earlier.setdefault(x.shape, positions))
+
+
+@wrong("batch", "In calls of one token in each of several rows: from row 1 on")
+def writes_row_0(x, positions):
+    made = rope(x, positions)
+    made[1:] *= x.shape[1] > 1
+    return made
+
+
+@wrong(
+    "no known cause", "(position 54) in a call of positions 0 to 63 is wrong"
+)
+def reduces_angles_by_6_2832(x, positions):
+    return turn_by(x, positions[..., None] * speeds() % 6.2832)
 
 
 @wrong("state", "asked again after other calls", base=1e4)
