@@ -153,7 +153,7 @@ def choose(page, menu: str, entry: str) -> None:
 
 def run_all(page) -> None:
     choose(page, "Run", "Run All Cells")
-    page.wait_for_function(ALL_RAN, timeout=3 * MINUTE, polling=NOW_AND_THEN)
+    page.wait_for_function(ALL_RAN, timeout=10 * MINUTE, polling=NOW_AND_THEN)
     page.locator(IDLE).wait_for(timeout=MINUTE)
     page.evaluate(SETTLED)
 
