@@ -53,6 +53,7 @@ OTHER_VALUES: dict[str, tuple] = {
 }
 EXACT = 1e-6  # what float32 may lose of a frequency, relatively
 NEARLY = 0.02  # a pair that misses a base by less was meant to follow it
+FEW = 0.25  # of the pairs: so many may be wrong; more are of another kind
 ROUGH = 1e-4  # a base that misses another by less, relatively, is that one
 
 
@@ -441,7 +442,8 @@ def fitted(seen: Measured, pairs: int) -> tuple[float, float] | None:
     weights = rates / (seen.spread + EXACT * rates)
     slope, start = np.polyfit(np.arange(pairs), np.log(rates), 1, w=weights)
     base, factor = float(np.exp(-slope * pairs)), float(np.exp(-start))
-    slipped = np.abs(factor / np.array([180 / np.pi, 2 * np.pi]) - 1) < 1e-3
+    slips = np.array([180 / np.pi, 2 * np.pi])
+    slipped = np.abs(factor / slips - 1) < 1e-3  # 16 bits tell no more
     if slope >= 0 or factor < 1 - EXACT or slipped.any():
         return None
     # Round numbers first, where a fit cannot tell them from others.
@@ -486,7 +488,7 @@ def refuse(seen: Measured, usual: Series) -> None:
     """
     rates, half = np.abs(seen.frequencies), len(seen.frequencies) // 2
     others = np.abs(rates / usual.frequencies - 1) > NEARLY
-    if not seen.even or others.mean() < 0.25:
+    if not seen.even or others.mean() < FEW:
         return
     words = "Frequencies follow no single base and no known scaling:"
     words += f" {few(rates)} radians per position"

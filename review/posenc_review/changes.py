@@ -234,6 +234,9 @@ CALLS: dict[str, dict[str, Callable[[View], np.ndarray]]] = {
         "Positions are clipped to the length of the call": (
             lambda v: np.minimum(v.p, len(v.t) - 1)
         ),
+        "Positions are sorted within their row": (
+            lambda v: np.sort(v.p, axis=1)
+        ),
         "Of equal positions in a row only the first is turned": (
             without_repeated
         ),

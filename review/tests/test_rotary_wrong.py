@@ -124,6 +124,7 @@ FREQUENCIES = {
         ("degrees are taken for radians", np.rad2deg),
         ("run backwards", lambda w: w[::-1]),
         ("pair 5 turns by 0.5", lambda w: np.where(PAIR == 5, 0.5, w)),
+        ("pairs 1, 3", lambda w: np.where(PAIR % 2, bfloat16(w), w)),
     ],
     "pair": [
         ("Pair 0 (columns 0, 16)", lambda w: np.where(PAIR == 0, 0, w)),
@@ -249,6 +250,11 @@ def writes_row_0(x, positions):
 )
 def reduces_angles_by_6_2832(x, positions):
     return turn_by(x, positions[..., None] * speeds() % 6.2832)
+
+
+@wrong("no known cause", "is wrong: it is off by", max_len=200)
+def grows_with_positions(x, positions):
+    return rope(x, positions) * 1.001 ** positions[..., None]
 
 
 @wrong("state", "asked again after other calls", base=1e4)
