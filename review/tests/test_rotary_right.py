@@ -107,15 +107,16 @@ def in_float32(x, positions):
     return turn_by(x.astype("f4"), angles)
 
 
-@right("half, base 10000", max_len=60_000)
+FACTOR = np.float32(1e4 ** (-1 / 64))
+
+
+@right("half, base 10000", width=128, max_len=60_000)
 def by_recurrence(x, positions):
     """Each angle out of the one before, in float32, as in llama.cpp."""
-    angles = np.empty((*positions.shape, 16), "f4")
+    angles = np.empty((*positions.shape, 64), "f4")
     angles[..., 0] = positions
-    for pair in PAIR[1:]:
-        angles[..., pair] = angles[..., pair - 1] * np.float32(
-            1e4 ** (-1 / 16)
-        )
+    for pair in range(1, 64):
+        angles[..., pair] = angles[..., pair - 1] * FACTOR
     return turn_by(x.astype("f4"), angles)
 
 
