@@ -29,8 +29,9 @@ KNOWN = (
     f"rope_parameters rope_scaling rope_type type rope_theta {PART}"
     " rope_local_base_freq rotary_pct rotary_dim rotary_emb_base factor"
     " low_freq_factor high_freq_factor beta_fast beta_slow truncate mscale"
-    f" mscale_all_dim attention_factor {OLD_LEN} rope_interleave"
-    " rope_interleaved mrope_section mrope_interleaved llama_4_scaling_beta"
+    f" mscale_all_dim attention_factor {OLD_LEN} max_position_embeddings"
+    " rope_interleave rope_interleaved mrope_section mrope_interleaved"
+    " llama_4_scaling_beta"
 ).split()
 # Settings that change how wide heads are, in ways that are not read here.
 OTHER_WIDTHS = ("global_head_dim", "kv_channels", "attention_head_dim")
