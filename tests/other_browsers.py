@@ -6,7 +6,9 @@ MiniBrowser by its own WebDriver. Both take JavaScript, mouse and keys.
 """
 
 import json
+import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -249,15 +251,17 @@ def open_webkit() -> Iterator[Browser]:
 
 @contextmanager
 def _running(command: list[str]) -> Iterator[None]:
+    """Start a program, and end it with all that it has started."""
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, **quiet) as program:
+    with subprocess.Popen(command, **quiet, start_new_session=True) as program:
         try:
             yield
         finally:
-            program.terminate()
-            with suppress(subprocess.TimeoutExpired):
-                program.wait(10)
-            program.kill()
+            for how in (signal.SIGTERM, signal.SIGKILL):
+                with suppress(ProcessLookupError):
+                    os.killpg(program.pid, how)
+                with suppress(subprocess.TimeoutExpired):
+                    program.wait(10)
 
 
 def _connected(connect: Any) -> Browser:
