@@ -237,6 +237,7 @@ CALLS: dict[str, dict[str, Callable[[View], np.ndarray]]] = {
         "Positions are sorted within their row": (
             lambda v: np.sort(v.p, axis=1)
         ),
+        "The positions of a row are read backwards": lambda v: v.p[:, ::-1],
         "Of equal positions in a row only the first is turned": (
             without_repeated
         ),
@@ -274,7 +275,7 @@ CALLS: dict[str, dict[str, Callable[[View], np.ndarray]]] = {
         "From row {row} on, rows get the positions of the first {row}": (
             lambda v: v.p[v.r[:, 0] % max(v.row, 1)]
         ),
-        "From row {row} on, rows get the positions of the row before": (
+        "From row {row} on, all rows get the positions of row {before}": (
             lambda v: v.p[np.minimum(v.r[:, 0], max(v.row - 1, 0))]
         ),
         "The last row of a batch is not turned": (
@@ -349,8 +350,9 @@ def kinds(calls: list[Call]) -> str:
     """Name the kinds of calls, or only the first few."""
     shapes = {call.positions.shape for call in calls}
     if all(tokens == 1 for _, tokens in shapes):
-        one = "of one token"
-        return one if (1, 1) in shapes else f"{one} in each of several rows"
+        one, fewest = "of one token", min(shapes)[0]
+        more = f"{one} in each of {fewest} rows or more"
+        return one if fewest == 1 else more
     names = list(dict.fromkeys(call.name for call in calls))
     if len(names) > 3:
         names[3:] = [f"and {len(names) - 3} other kinds"]
@@ -522,7 +524,7 @@ def of_calls(formula: Formula, evidence: Evidence) -> Iterator[Change]:
             if not len(moved):
                 continue
             place, instead = call.places[moved[0]], taken[moved[0]]
-            said = words.format(row=row, token=token)
+            said = words.format(row=row, before=row - 1, token=token)
             said += f": in a call {call.name}, position {place} is turned as"
             finding = Finding(name, f"{said} {instead}.")
             yield Change(finding, formula._replace(read=read), of_calls=True)
@@ -536,7 +538,7 @@ def of_calls(formula: Formula, evidence: Evidence) -> Iterator[Change]:
                 )
                 return (read[call.rows, call.tokens] > 0).astype(float)
 
-            said = words.format(row=row, token=token)
+            said = words.format(row=row, before=row - 1, token=token)
             said = f"{said[: -len('not turned')]}zero, as in a call"
             finding = Finding(name, f"{said} {call.name}.")
             spoiled = formula._replace(factor=kept)

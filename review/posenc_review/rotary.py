@@ -524,7 +524,9 @@ def explanations(
         if change:
             return [*findings, change.finding]
         change = first_change(formula, near, likely)
-        if not change:
+        right = [call for call in calls if not formula.is_wrong(call)]
+        # What the first call shows is no cause if it makes others wrong.
+        if not change or any(map(change.formula.is_wrong, right)):
             break
         explained.append(change.finding)
         formula, likely = change.formula, []

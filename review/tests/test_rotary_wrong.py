@@ -59,7 +59,8 @@ POSITIONS = {
         ("down to multiples of 8", lambda p: p // 8 * 8),
         ("all are turned by the same angles", lambda p: 0 * p + 1),
         ("one token: each", lambda p: p + (p.shape[1] == 1)),
-        ("several rows: each", lambda p: p + (p.shape[1] == 1 < len(p))),
+        ("2 rows or more: each", lambda p: p + (p.shape[1] == 1 < len(p))),
+        ("of a row are read backwards", lambda p: p[:, ::-1]),
         (
             "one more than the one before, or larger",
             lambda p: np.maximum.accumulate(p - tokens(p), 1) + tokens(p),
@@ -238,7 +239,9 @@ def remembers(x, positions, earlier={}):  # noqa: B006
     return rope(x, earlier.setdefault(x.shape, positions))
 
 
-@wrong("batch", "In calls of one token in each of several rows: from row 1 on")
+@wrong(
+    "batch", "In calls of one token in each of 2 rows or more: from row 1 on"
+)
 def writes_row_0(x, positions):
     made = rope(x, positions)
     made[1:] *= x.shape[1] > 1
