@@ -1,4 +1,4 @@
-"""The picture of a sentence on its way into attention (notebook 01)."""
+"""The picture of a sentence on its way into attention."""
 
 from collections.abc import Sequence
 

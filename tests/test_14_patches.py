@@ -466,10 +466,6 @@ def no_diagonal(offsets):
     return by_rows_and_columns(offsets) if len(offsets) > 1 else 0.5
 
 
-def of_one_offset(offsets):
-    return by_rows_and_columns(offsets[:1]) if len(offsets) == 1 else 1 / 4
-
-
 def interpolated(table, old, new):
     """By NumPy's own interpolation, first down and then across."""
     grid = table[1:].reshape(*old, -1)

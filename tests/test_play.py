@@ -172,15 +172,20 @@ def test_hands_show_the_rows_of_the_matrix(page):
         np.testing.assert_allclose(shown, row, atol=0.00501)
 
 
+def pixels(image: str) -> np.ndarray:
+    """What a figure's picture shows: [height, width, 4]."""
+    kind, _, data = image.partition(";base64,")
+    assert kind == "data:image/bmp"
+    return np.asarray(Image.open(BytesIO(b64decode(data))), int)
+
+
 @pytest.mark.parametrize(("figure", "rows"), [("hands", 64), ("pair", 96)])
 def test_a_heatmap_has_matplotlibs_colors(page, figure, rows):
     """Made without a canvas, which some browsers do not let a page read."""
     image = the(page, figure).locator("image").first.get_attribute("href")
-    kind, _, data = image.partition(";base64,")
-    assert kind == "data:image/bmp"
-    shown = np.asarray(Image.open(BytesIO(b64decode(data))), int)
+    shown = pixels(image)
     wanted = colormaps["RdBu_r"]((position_encoding(rows, 16) + 1) / 2)
-    assert np.abs(shown - 255 * wanted[..., :3]).max() <= 5
+    assert np.abs(shown - 255 * wanted).max() <= 5
 
 
 @pytest.mark.parametrize("frequency", [0.12, 1.0, 2.4])
@@ -368,6 +373,10 @@ RUN = """([letters, state]) => {
     return [Array.from(ratings), maps.map(map => Array.from(map))]; }"""
 
 
+IMAGES = """([letters, state]) =>
+    posencFigures.inside.compute(letters, state).images"""
+
+
 def bits(number: int, count: int) -> np.ndarray:
     """The switches of each layer, as the figure packs them in a number."""
     return np.array([number >> place & 1 for place in range(2 * count)])
@@ -391,6 +400,21 @@ def test_inside_runs_the_stored_model(page, length, heads, pairs, positions):
     )
     np.testing.assert_allclose(made[0], ratings.ravel(), atol=1e-3)
     np.testing.assert_allclose(np.ravel(made[1]), maps.ravel(), atol=1e-3)
+
+
+def test_inside_draws_maps_in_matplotlibs_colors(page):
+    """And leaves clear what is ahead of a letter."""
+    letters = np.random.default_rng(5).integers(26, size=32).tolist()
+    state = {"heads": 255, "pairs": 65535, "positions": 3}
+    _, maps = page.evaluate(RUN, [letters, state])
+    images = page.evaluate(IMAGES, [letters, state])
+    for image, weights in zip(images, maps, strict=True):
+        shown, weights = pixels(image), np.reshape(weights, (32, 32))
+        seen = np.tri(32, dtype=bool)
+        wanted = 255 * colormaps["viridis"](weights)
+        # Nine colors stand for the map of 256.
+        assert np.abs(shown - wanted)[seen].max() <= 20
+        assert (shown[~seen, 3] == 0).all()
 
 
 def test_inside_counts_what_is_right(page):

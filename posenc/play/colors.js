@@ -28,30 +28,36 @@ const VIRIDIS = palette(
   "440154 472d7b 3b528b 2c728e 21918c 28ae80 5ec962 addc30 fde725",
 );
 export const BRIGHTNESS = range(256).map((step) =>
-  between(VIRIDIS, (8 * step) / 255),
+  between(VIRIDIS, (8 * step) / 255).map(Math.round),
 );
 
-// Rows of values as a picture in the format BMP, a pixel each. A canvas would
-// do, but browsers that hide their machine change what is read back from it.
-function bitmap(rows) {
-  const [width, height] = [rows[0].length, rows.length];
-  const rowLength = 4 * Math.ceil((3 * width) / 4);
-  const bytes = new Uint8Array(54 + rowLength * height);
+// A picture in the format BMP from the color of each pixel: red, green, blue,
+// and 0 if it is clear. A canvas would do, but browsers that hide their machine
+// change what is read back from it.
+const HEADER = 122; // bytes, of which the first 14 are the file's own
+export function bitmap(width, height, colorOf) {
+  const bytes = new Uint8Array(HEADER + 4 * width * height);
   const view = new DataView(bytes.buffer);
+  const planes = 1 + (32 << 16); // one plane of 32 bits a pixel
+  const byMasks = 3;
   bytes.set([0x42, 0x4d]);
-  [bytes.length, 0, 54, 40, width, -height].forEach((word, i) =>
-    view.setInt32(2 + 4 * i, word, true),
+  [bytes.length, 0, HEADER, HEADER - 14, width, -height, planes, byMasks].forEach(
+    (word, i) => view.setInt32(2 + 4 * i, word, true),
   );
-  view.setInt16(26, 1, true);
-  view.setInt16(28, 24, true); // bits of a pixel
-  rows.forEach((row, y) =>
-    row.forEach((value, x) => {
-      bytes.set(mixed(value).reverse(), 54 + rowLength * y + 3 * x);
-    }),
-  );
-  return `data:image/bmp;base64,${btoa(String.fromCharCode(...bytes))}`;
+  const masks = [0xff0000, 0xff00, 0xff, 0xff000000];
+  masks.forEach((mask, i) => view.setUint32(54 + 4 * i, mask, true));
+  view.setUint32(70, 0x73524742, true); // sRGB
+  for (let at = 0; at < width * height; at++) {
+    const [red, green, blue, opaque = 255] = colorOf(
+      at % width,
+      Math.floor(at / width),
+    );
+    bytes.set([blue, green, red, opaque], HEADER + 4 * at);
+  }
+  const letters = Array.from(bytes, (byte) => String.fromCharCode(byte));
+  return `data:image/bmp;base64,${btoa(letters.join(""))}`;
 }
 export const heatmap = (rows, x, y, width, height) =>
   `<image x="${px(x)}" y="${px(y)}" width="${px(width)}"
     height="${px(height)}" preserveAspectRatio="none"
-    href="${bitmap(rows)}"/>`;
+    href="${bitmap(rows[0].length, rows.length, (i, j) => mixed(rows[j][i]))}"/>`;

@@ -1,6 +1,6 @@
 // Inside a trained transformer of two layers, the one that notebook 13 builds.
 
-import { BRIGHTNESS } from "../colors.js";
+import { BRIGHTNESS, bitmap } from "../colors.js";
 import { isOn } from "../controls.js";
 import { area, box, grip, line, px, text } from "../drawing.js";
 import { add } from "../frame.js";
@@ -20,21 +20,14 @@ const RANGES = {
 
 const A = "a".charCodeAt(0);
 
-function mapImage(weights, count) {
-  const canvas = document.createElement("canvas");
-  canvas.width = canvas.height = count;
-  const pen = canvas.getContext("2d");
-  const pixels = pen.createImageData(count, count);
-  for (let p = 0; p < count; p++) {
-    for (let at = p * count; at <= p * count + p; at++) {
-      const color = BRIGHTNESS[Math.round(255 * weights[at])];
-      for (let k = 0; k < 3; k++) pixels.data[4 * at + k] = color[k];
-      pixels.data[4 * at + 3] = 255; // what is ahead stays clear
-    }
-  }
-  pen.putImageData(pixels, 0, 0);
-  return canvas.toDataURL();
-}
+// What is ahead stays clear.
+const CLEAR = [0, 0, 0, 0];
+const mapImage = (weights, count) =>
+  bitmap(count, count, (key, query) =>
+    key > query
+      ? CLEAR
+      : BRIGHTNESS[Math.round(255 * weights[query * count + key])],
+  );
 
 // Only what the switches and the letters change is computed anew.
 const computed = { for: "" };
