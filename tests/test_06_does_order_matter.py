@@ -120,7 +120,7 @@ def test_exercise_1_replies_to_what_people_write(names):
     for answer, reply in (
         (zeros_at(names), "Correct."),
         (rounded, "Correct."),
-        (zeros_at(names, put_back=False), "The zeros are still there."),
+        (zeros_at(names, put_back=False), "The old rows are not back."),
         (zeros_at(names, others=True), "not at the others."),
         (lambda model, positions: ..., "Not answered yet"),
         (lambda model, positions: None, "Nothing was returned"),

@@ -88,7 +88,7 @@ def test_exercise_4_takes_what_is_wrong_and_passes_all_eight(names):
 
     for answers, reply in (
         ([exchanged, constant], "Correct."),
-        ([position_encoding], "table of 70 000 rows is right."),
+        ([position_encoding], "table of 70 000 rows wrong?"),
         ([names["encoder_f"]], "Caught by: far row."),
         ([needs_600_rows], "raised IndexError: index 600 is out of bounds"),
     ):
