@@ -524,9 +524,7 @@ def explanations(
         if change:
             return [*findings, change.finding]
         change = first_change(formula, near, likely)
-        right = [call for call in calls if not formula.is_wrong(call)]
-        # What the first call shows is no cause if it makes others wrong.
-        if not change or any(map(change.formula.is_wrong, right)):
+        if not change:
             break
         explained.append(change.finding)
         formula, likely = change.formula, []
@@ -555,7 +553,8 @@ def by_the_largest(
     least = min(int(call.positions.max()) for call in wrong)
     clearly = formula._replace(tolerance=formula.tolerance + NEAR)
     both = np.intersect1d(every.wrong_places(clearly), every.contested)
-    if least <= most or not len(both):
+    near_is_right = most >= FIRST.max()  # as dynamic scaling leaves it
+    if not near_is_right or least <= most or not len(both):
         return None
     words = (
         f"Position {both[0]} is turned otherwise in calls that hold"

@@ -255,6 +255,12 @@ def reduces_angles_by_6_2832(x, positions):
     return turn_by(x, positions[..., None] * speeds() % 6.2832)
 
 
+@wrong("no known cause", "in a call")
+def reads_rows_backwards_and_one_late(x, positions):
+    late = positions.shape[1] > 1
+    return rope(x, positions[:, ::-1] + late)
+
+
 @wrong("no known cause", "is wrong: it is off by", max_len=200)
 def grows_with_positions(x, positions):
     return rope(x, positions) * 1.001 ** positions[..., None]
