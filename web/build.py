@@ -48,7 +48,7 @@ WEB = Path(__file__).resolve().parent
 CACHE = WEB / ".cache"
 
 
-def build(out: Path, repository: str, address: str, pyodide: str | None):
+def build(out: Path, repository: str, address: str) -> None:
     """Build the site into a folder."""
     check_folder(out)
     keras = [each.path for each in NOTEBOOKS if each.tensorflow]
@@ -59,7 +59,7 @@ def build(out: Path, repository: str, address: str, pyodide: str | None):
         colab=names_on_colab(keras) if repository else {},
         handouts=handouts(),
     )
-    fetch(CACHE / "pyodide", pyodide)
+    fetch(CACHE / "pyodide")
 
     def page(name: str) -> str | None:
         return f"{address}{name}.html" if address else None
@@ -133,14 +133,9 @@ def main() -> None:
         help="the site's address, for a sitemap and previews of shared links"
         " (default: as notebooks/series.toml says)",
     )
-    parser.add_argument(
-        "--pyodide",
-        metavar="FOLDER|ADDRESS",
-        help="where to get Pyodide from, instead of the package registry",
-    )
     args = parser.parse_args()
     out = args.output.resolve()
-    build(out, args.repository or "", args.address or "", args.pyodide)
+    build(out, args.repository or "", args.address or "")
     files = [path for path in out.rglob("*") if path.is_file()]
     size = sum(path.stat().st_size for path in files) / 1e6
     print(f"Done: {out}, {len(files)} files, {size:.0f} MB")

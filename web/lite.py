@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import urllib.request
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +15,9 @@ from series.commands import CommandError
 
 WEB = Path(__file__).resolve().parent
 PINS = json.loads((WEB / "pyodide.json").read_text("utf-8"))
-# The one package of the registry that carries Pyodide's own compiled wheels.
+# Python's registry has no NumPy, Matplotlib, Pillow or kiwisolver for Pyodide,
+# and npm's `pyodide` has no wheels. This package carries them all, with the
+# checksums of Pyodide's own lock, which web/pyodide.json pins.
 CARRIER = "open-webui==0.12.4"
 CARRIED = "open_webui/frontend/pyodide/"
 LATER = {"mpmath", "posenc-review"}  # loaded when a cell imports them
@@ -28,13 +29,8 @@ EXTENSIONS = Path(sys.prefix) / "share/jupyter/labextensions"
 # Pyodide, and the wheels that go with it.
 
 
-def fetch(folder: Path, source: str | None) -> None:
+def fetch(folder: Path) -> None:
     """Fetch the files of Pyodide and its wheels that a folder lacks.
-
-    Args:
-        folder: Where to keep them.
-        source: A folder or an address that has Pyodide's distribution.
-            Without one, the registry's package that carries it.
 
     Raises:
         CommandError: If a file cannot be had, or its checksum differs.
@@ -43,10 +39,8 @@ def fetch(folder: Path, source: str | None) -> None:
     absent = [name for name in ALL_FILES if not (folder / name).exists()]
     pure = [name for name in absent if name in PINS["registry"]]
     compiled = [name for name in absent if name not in PINS["registry"]]
-    if compiled and source is None:
+    if compiled:
         _from_carrier(compiled, folder)
-    elif compiled:
-        _from_source(compiled, folder, source)
     if pure:
         parts = [name.split("-") for name in pure]
         _pip([f"{part[0]}=={part[1]}" for part in parts], folder)
@@ -71,18 +65,6 @@ def _from_carrier(names: Sequence[str], folder: Path) -> None:
         with zipfile.ZipFile(wheel) as archive:
             for name in names:
                 (folder / name).write_bytes(archive.read(CARRIED + name))
-
-
-def _from_source(names: Sequence[str], folder: Path, source: str) -> None:
-    if "://" not in source:
-        source = Path(source).resolve().as_uri()
-    for name in names:
-        address = f"{source.rstrip('/')}/{name}"
-        try:
-            with urllib.request.urlopen(address, timeout=60) as answer:
-                (folder / name).write_bytes(answer.read())
-        except OSError as error:
-            raise CommandError(f"cannot fetch {address}: {error}") from error
 
 
 def _pip(wanted: Sequence[str], folder: Path, python: str = "3.14") -> None:
