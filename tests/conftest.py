@@ -13,7 +13,7 @@ from built_site import address as address
 from built_site import project as project
 from hypothesis import settings
 from series import commands, listing
-from series.cells import tags
+from series.chapters import run_up_to
 from series.commands import CommandError
 
 # The same examples each time, and no stopwatch: a busy machine is no bug.
@@ -43,22 +43,6 @@ def run_cells(notebook: str, *cell_ids: str, **given: object) -> dict:
     for cell_id in cell_ids:
         exec(cells[cell_id].source, namespace)
     return namespace
-
-
-def run_up_to(notebook: str, last_cell: str) -> dict:
-    """Run a notebook's code up to a cell, that one included.
-
-    Exercises stay open and solutions are left out, as a reader who
-    skips them would have it. So is what only draws, for the time it takes.
-    """
-    namespace: dict = {}
-    for cell in cells_of(notebook):
-        is_left_out = {"solution", "drawing"} & tags(cell)
-        if cell.cell_type == "code" and not is_left_out:
-            exec(cell.source, namespace)
-        if cell.id == last_cell:
-            return namespace
-    raise KeyError(f"{notebook} has no cell {last_cell}")
 
 
 def run_solved(notebook: str) -> dict:

@@ -3,10 +3,11 @@
 import math
 
 import numpy as np
-import plugin
 import pytest
 from conftest import ROOT, assert_replies, cells_of
 from PIL import Image
+
+from tests import plugin
 
 CLEAR = ["binary_digits", "fast_hand", "clock_hands"]
 NOT_CLEAR = ["index", "index_over_length", "index_over_100000", "slow_hand"]

@@ -11,10 +11,11 @@ import nbformat
 import pytest
 import renew_series
 from conftest import PATHS, ROOT
-from plugin import pictures
 from series import listing, references
 from series.cells import FOLDED, IGNORED, TAGS, is_folded, is_form, tags
 from series.chapters import CLEAR_OUTPUTS
+
+from tests.plugin import pictures
 
 LISTED = {each.path: each for each in listing.NOTEBOOKS}
 # The way in has a skeleton of its own: one exercise, and no list of aims.

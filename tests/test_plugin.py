@@ -6,9 +6,10 @@ from functools import partial
 import matplotlib.pyplot as plt
 import nbformat
 import numpy as np
-import plugin
 from nbclient import NotebookClient
 from PIL import Image
+
+from tests import plugin
 
 pytest_plugins = ["pytester"]
 

@@ -6,28 +6,15 @@ again after a change of the model or of its training, and then the tests,
 since the texts that describe the two are written for these weights.
 """
 
-import nbformat
 import numpy as np
 from series import commands
-from series.cells import tags
+from series.chapters import run_up_to
 from series.listing import ROOT
 
 from posenc.stored import load_weights, packed_weights
 
-NOTEBOOK = ROOT / "notebooks/13_inside.ipynb"
 SEEDS = {"inside": 0, "stranger": 3}
 MOST_CHANGED = 0.01  # of the predictions, by storing in fewer bits
-
-
-def names_of_notebook(last: str) -> dict:
-    """What the cells of the notebook define, up to one."""
-    names: dict = {}
-    for cell in nbformat.read(NOTEBOOK, as_version=4).cells:
-        if cell.cell_type == "code" and "solution" not in tags(cell):
-            exec(cell.source, names)
-        if cell.id == last:
-            return names
-    raise commands.CommandError(f"{NOTEBOOK.name} has no cell {last}")
 
 
 def predictions(names: dict, model) -> np.ndarray:
@@ -58,7 +45,7 @@ def store(names: dict, name: str, seed: int) -> None:
 def main() -> None:
     """Train and store both."""
     commands.parser(__doc__).parse_args()
-    names = names_of_notebook(last="train")
+    names = run_up_to("13_inside", last="train")
     for name, seed in SEEDS.items():
         store(names, name, seed)
 

@@ -10,6 +10,7 @@ from nbformat import NotebookNode
 
 from series.cells import IGNORED, is_folded, tags
 from series.commands import CommandError
+from series.listing import ROOT
 
 PROGRESS = "Shows its progress when it runs."
 EXPLANATION = """\
@@ -52,6 +53,34 @@ def read_notebook(path: Path) -> NotebookNode:
     if not notebook.cells:
         raise CommandError(f"{path} has no cells")
     return notebook
+
+
+def run_up_to(name: str, last: str) -> dict[str, object]:
+    """Run a notebook's code up to a cell, that one included.
+
+    Exercises stay open and solutions are left out, as a reader who
+    skips them would have it. So is what only draws, for the time it takes.
+
+    Args:
+        name: Of the notebook, without its folder and ending.
+        last: The id of the last cell to run.
+
+    Returns:
+        What the cells define.
+
+    Raises:
+        CommandError: If the notebook has no such cell.
+    """
+    cells = read_notebook(ROOT / f"notebooks/{name}.ipynb").cells
+    ids = [cell.id for cell in cells]
+    if last not in ids:
+        raise CommandError(f"{name} has no cell {last}")
+    names: dict[str, object] = {}
+    for cell in cells[: ids.index(last) + 1]:
+        is_left_out = {"solution", "drawing"} & tags(cell)
+        if cell.cell_type == "code" and not is_left_out:
+            exec(cell.source, names)
+    return names
 
 
 def read_chapter(path: Path) -> NotebookNode:
