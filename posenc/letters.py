@@ -125,11 +125,14 @@ class Readers(keras.Model):
             attention weights `[batch, reader, position, head]`.
         """
         vectors = self.vectors(texts)
+        # 1 where the marker stands: [batch, reader, position].
         is_marker = ops.cast(ops.equal(texts, MARKER), "float32")
+        # A sum over positions p, of which only the marker's counts.
         marker = ops.einsum("brp,brpi->bri", is_marker, vectors)
         vectors = normalize(vectors)
-        query = multiply(normalize(marker), self.query)[:, :, None]
-        query, keys = self.cut(query), self.cut(multiply(vectors, self.key))
+        query = self.cut(multiply(normalize(marker), self.query))
+        query = ops.expand_dims(query, 2)  # the same for all positions
+        keys = self.cut(multiply(vectors, self.key))
 
         positions = np.arange(texts.shape[2], dtype="float32")
         place = ops.sum(is_marker * positions, axis=2, keepdims=True)
@@ -143,9 +146,11 @@ class Readers(keras.Model):
         """Rate each letter as the answer: `[batch, reader, letter]`."""
         marker, vectors, weights = self.attend(texts, **changes)
         # The mean of the values is the value of the mean, and less work.
+        # The letters are axes: batch, reader, position, head, i for a column
+        # of `d_model`, and w for one of `head_width`.
         means = ops.einsum("brph,brpi->brhi", weights, vectors)
         mixed = ops.einsum("brhi,rihw->brhw", means, self.cut(self.value))
-        mixed = ops.reshape(mixed, (*ops.shape(mixed)[:2], -1))
+        mixed = ops.reshape(mixed, (*ops.shape(mixed)[:2], -1))  # heads joined
         x = marker + multiply(mixed, self.mix)
         hidden = ops.relu(multiply(normalize(x), self.hidden))
         return multiply(hidden, self.answer)
@@ -170,9 +175,7 @@ class RotaryReaders(Readers):
             [angular_frequencies(self.head_width, base) for base in bases]
         )
 
-    def scores(
-        self, query, keys, offsets, *, frequencies=None, stop=None, window=None
-    ):
+    def scores(self, query, keys, offsets, *, frequencies=None, stop=None):
         """Score each key after RoPE, in the half layout.
 
         Turning the key back by its offset gives the score that turning the
@@ -186,7 +189,6 @@ class RotaryReaders(Readers):
                 `[reader, pair]`.
             stop: Largest offset that each pair still turns by, `[pair]`.
                 Infinity lets a pair turn on.
-            window: Keys at this offset and farther back are hidden.
 
         Returns:
             Scores of shape `[batch, reader, position, head]`.
@@ -201,15 +203,19 @@ class RotaryReaders(Readers):
         cos, sin = ops.cos(angles), ops.sin(angles)
         a, b = ops.split(keys, 2, axis=-1)
         keys = ops.concatenate([a * cos + b * sin, b * cos - a * sin], -1)
-        scores = super().scores(query, keys, offsets)
-        if window is not None:
-            is_far = ops.expand_dims(offsets >= window, -1)
-            scores = ops.where(is_far, -1e9, scores)
-        return scores
+        return super().scores(query, keys, offsets)
 
 
 def multiply(x, matrices):
-    """Multiply by each reader's own matrix; axis 1 of `x` is the reader."""
+    """Multiply by each reader's own matrix.
+
+    Args:
+        x: Vectors `[batch, reader, ..., rows]`.
+        matrices: One for each reader, `[reader, rows, columns]`.
+
+    Returns:
+        Vectors of shape `[batch, reader, ..., columns]`.
+    """
     return ops.einsum("br...i,rij->br...j", x, matrices)
 
 
