@@ -50,46 +50,11 @@ def check(
         TypeError: If `expected` is neither numbers nor text nor a function.
     """
     _check_expected(expected)
-    calls, trouble = _Calls(), ""
     if inputs is not None:
         inputs = [tuple(each) for each in inputs]
-    if inputs is not None and callable(answer):
-        answer = calls.values(answer, inputs)
-    elif inputs is not None:
-        trouble = f"Give a function, not {shortened(answer)}."
-    elif isroutine(answer):  # a check looks into a class or a model as it is
-        answer = calls.watch(answer)
-
-    if _has_dots(answer):
-        print(NOT_ANSWERED)
-        return False
-    judging = ""
-    try:
-        if _matches(answer, expected, tolerance):
-            print(CORRECT)
-            return True
-    except Exception as error:  # in `expected`, or in the reader's function
-        if isinstance(error, NameError) and not calls.error:
-            print(f"{CANNOT_JUDGE} ({error}).")
-            return False
-        judging = (
-            "Does your answer have the form that the exercise asks for?"
-            f" Judging it raised {type(error).__name__}: {error}."
-        )
-    # Before `mistakes` call the function again.
-    trouble = trouble or calls.trouble() or _trouble_with(answer, expected)
-    if trouble == NOT_ANSWERED:
-        print(trouble)
-        return False
-    for wrong, fitting in mistakes:
-        with suppress(Exception):  # this mistake cannot look at the answer
-            if _matches(answer, wrong, tolerance):
-                print(f"Not yet. Hint: {fitting}")
-                return False
-    if not trouble and not judging and inputs is not None:
-        trouble = _where_wrong(inputs, answer, expected, tolerance)
-    print(" ".join(f"Not yet. {trouble or judging} Hint: {hint}".split()))
-    return False
+    reply = _reply(answer, expected, hint, inputs, mistakes, tolerance)
+    print(reply)
+    return reply == CORRECT
 
 
 def confirm(check_of_exercise: Callable, solution: object) -> None:
@@ -107,6 +72,52 @@ def confirm(check_of_exercise: Callable, solution: object) -> None:
     with redirect_stdout(said):
         check_of_exercise(solution)
     print(said.getvalue().replace(CORRECT, PASSES, 1), end="")
+
+
+def _reply(
+    answer: object,
+    expected: object,
+    hint: str,
+    inputs: list[tuple] | None,
+    mistakes: Iterable[tuple[object, str]],
+    tolerance: float,
+) -> str:
+    """What `check` prints."""
+    calls, trouble = _Calls(), ""
+    if inputs is None:
+        if isroutine(answer):  # a class or a model is looked into as it is
+            answer = calls.watch(answer)
+    elif callable(answer):
+        answer = calls.values(answer, inputs)
+    else:
+        trouble = f"Give a function, not {shortened(answer)}."
+    if _has_dots(answer):
+        return NOT_ANSWERED
+
+    unfit = ""
+    try:
+        if _matches(answer, expected, tolerance):
+            return CORRECT
+    except Exception as error:  # in `expected`, or in the reader's function
+        if isinstance(error, NameError) and not calls.error:
+            return f"{CANNOT_JUDGE} ({error})."
+        unfit = (
+            "Does your answer have the form that the exercise asks for?"
+            f" Judging it raised {type(error).__name__}: {error}."
+        )
+
+    # Now, because mistakes are recognized by further calls.
+    trouble = trouble or calls.trouble() or _trouble_with(answer, expected)
+    if trouble == NOT_ANSWERED:
+        return NOT_ANSWERED
+    for wrong, fitting in mistakes:
+        with suppress(Exception):  # this mistake cannot look at the answer
+            if _matches(answer, wrong, tolerance):
+                return f"Not yet. Hint: {fitting}"
+
+    if not trouble and not unfit and inputs is not None:
+        trouble = _where_wrong(inputs, answer, expected, tolerance)
+    return " ".join(f"Not yet. {trouble or unfit} Hint: {hint}".split())
 
 
 def _check_expected(expected: object) -> None:

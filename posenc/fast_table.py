@@ -55,20 +55,33 @@ def fast_position_encoding(
         tens = turns_at(
             np.arange(0, min(stop, HUNDREDS_PLACE), RADIX), frequencies
         )
-        for hundred in range(
-            start - start % HUNDREDS_PLACE, stop, HUNDREDS_PLACE
-        ):
+        first_hundred = start - start % HUNDREDS_PLACE
+        for hundred in range(first_hundred, stop, HUNDREDS_PLACE):
             turns = tens * turns_at(hundred, frequencies)
-            for ten, turn in enumerate(turns):
-                first = hundred + ten * RADIX
-                low, high = max(first, start), min(first + RADIX, stop)
-                if low < high:  # some rows of this block are wanted
-                    # The block is computed whole all the same, so that a
-                    # row does not depend on where the table begins or ends.
+            firsts = range(hundred, stop, RADIX)  # of each block of 32 rows
+            for first, turn in zip(firsts, turns, strict=False):
+                if first + RADIX > start:
+                    # Computed whole, so that a row does not depend on where
+                    # the table begins or ends.
                     block = (ones * turn).view(float)[:, :d_model]
-                    wanted = block[low - first : high - first]
-                    table[low - start : high - start] = wanted
+                    put_rows(block, first, table, start)
     return table
+
+
+def put_rows(
+    block: np.ndarray, first: int, table: np.ndarray, start: int
+) -> None:
+    """Write those rows of a block into the table that the table holds.
+
+    Args:
+        block: Rows of consecutive positions.
+        first: Position of its first row.
+        table: The table.
+        start: Position of the first row of the table.
+    """
+    low = max(first, start)
+    high = min(first + len(block), start + len(table))
+    table[low - start : high - start] = block[low - first : high - first]
 
 
 def turns_at(

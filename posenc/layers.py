@@ -22,6 +22,7 @@ from posenc_helpers import (
 )
 
 BACKEND = keras.backend.backend()
+sine_table = fast_position_encoding
 if BACKEND == "tensorflow":
     import tensorflow as tf
 elif BACKEND == "jax":
@@ -30,7 +31,7 @@ elif BACKEND == "torch":
     import torch
 
     # PyTorch's compiler would compute NumPy code in float32.
-    fast_position_encoding = torch.compiler.disable(fast_position_encoding)
+    sine_table = torch.compiler.disable(fast_position_encoding)
 
 Tensor = Any  # or an array: whatever Keras takes for a tensor
 Shape = tuple[int | None, ...]
@@ -57,7 +58,7 @@ def _value(tensor: Tensor) -> np.ndarray | None:
 
 def _sinusoids(shape: tuple[int, int], dtype: str | None = None) -> Tensor:
     """Initializer: float64 angles whatever the dtype, then one rounding."""
-    return ops.convert_to_tensor(fast_position_encoding(*shape), dtype)
+    return ops.convert_to_tensor(sine_table(*shape), dtype)
 
 
 def _refuse(told: str, ids: np.ndarray, fits: np.ndarray) -> None:
@@ -211,8 +212,10 @@ class PositionEmbeddingLayer(_PositionLayer):
             )
         ids = ops.cast(inputs, "int32")
         fits = (ids >= 0) & (ids < size) & ops.equal(ids, inputs)
-        told = "ids must be whole numbers, not negative and below"
-        told += f" vocab_size={size}"
+        told = (
+            "ids must be whole numbers, not negative and below"
+            f" vocab_size={size}"
+        )
         all_fit = _value(ops.all(fits))
         if all_fit is None:
             return self._checked_as_it_runs(told, ids, inputs, fits)
@@ -228,16 +231,24 @@ class PositionEmbeddingLayer(_PositionLayer):
             refuse = partial(jax.debug.callback, partial(_refuse, told))
             jax.lax.cond(ops.all(fits), lambda *_: None, refuse, inputs, fits)
         elif BACKEND == "tensorflow":
-            length, longest = tf.shape(ids)[1], self.sequence_length
-            told += f", at most sequence_length={longest} in a row;"
-            told += " lowest, highest and number in a row are"
-            lowest, highest = tf.reduce_min(inputs), tf.reduce_max(inputs)
-            fits = tf.reduce_all(fits) & (length <= longest)
-            check = tf.debugging.Assert(fits, [told, lowest, highest, length])
+            check = self._check_in_graph(told, inputs, fits)
             with tf.control_dependencies([check]):  # ids wait for the check
                 ids = tf.identity(ids)
         # Where XLA drops the check, the nearest row is read.
         return ops.clip(ids, 0, self.vocab_size - 1)
+
+    def _check_in_graph(
+        self, told: str, inputs: Tensor, fits: Tensor
+    ) -> Tensor:
+        """An operation of TensorFlow's that fails where an id does not fit."""
+        length, longest = tf.shape(inputs)[1], self.sequence_length
+        told = (
+            f"{told}, at most sequence_length={longest} in a row; lowest,"
+            " highest and number in a row are"
+        )
+        lowest, highest = tf.reduce_min(inputs), tf.reduce_max(inputs)
+        all_fit = tf.reduce_all(fits) & (length <= longest)
+        return tf.debugging.Assert(all_fit, [told, lowest, highest, length])
 
     def compute_mask(self, inputs: Tensor, mask: Tensor = None) -> Tensor:
         return ops.not_equal(inputs, 0) if self.mask_zero else mask
@@ -361,7 +372,7 @@ class SinePositionEncoding(_PositionLayer):
     def _rows_from_table(self, inputs: Tensor, start: int) -> Tensor:
         """For a known length and start: NumPy makes the rows."""
         batch, length, d_model = inputs.shape
-        rows = fast_position_encoding(
+        rows = sine_table(
             length,
             d_model,
             max_wavelength=self.max_wavelength,
