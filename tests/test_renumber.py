@@ -1,5 +1,6 @@
 """The command that numbers sections, figures and notebooks in order."""
 
+import re
 import shutil
 import tomllib
 
@@ -91,10 +92,12 @@ def test_what_cannot_be_meant_is_refused_and_nothing_changes(
 
 
 def test_a_notebook_gets_another_number(project, command):
-    here = "Notebook 02, notebooks 03 and 05, section 1 of 02, (04)."
+    here = "Notebook 02, notebooks 03 and 05, section 1 of 02, at most 04."
     add(project, "01_sine_waves", "## 1. ", here)
     page = project / "workshop/README.md"
-    page.write_text(page.read_text() + "\n| 02 | a question |\n")
+    rows = "| 02 | one |\n| 03 | two |\n| 03 | three |\n| 04 | four |\n"
+    linked = "Then [02](../notebooks/02_encoding_matrix.ipynb).\n"
+    page.write_text(f"{page.read_text()}\n{linked}\n{rows}")
 
     done = command(renumber, "02_encoding_matrix", "4")
     assert done.returncode == 0, done.stderr
@@ -103,15 +106,28 @@ def test_a_notebook_gets_another_number(project, command):
     assert "04_encoding_matrix" in names
     tests = {path.stem for path in (project / "tests").glob("test_0*.py")}
     assert {f"test_{name}" for name in names} == tests
-    said = "Notebook 04, notebooks 02 and 05, section 1 of 04, (04)."
+    said = "Notebook 04, notebooks 02 and 05, section 1 of 04, at most 04."
     assert said in text_of(project, "01_sine_waves")
-    assert page.read_text().endswith("\n| 04 | a question |\n")
+    rows = "| 02 | two |\n| 02 | three |\n| 03 | four |\n| 04 | one |\n"
+    linked = "Then [04](../notebooks/04_encoding_matrix.ipynb).\n"
+    assert page.read_text().endswith(f"\n{linked}\n{rows}")
     listed = tomllib.loads((project / "notebooks/series.toml").read_text())
     entries = {each["file"]: each for each in listed["notebook"]}
     assert list(entries) == sorted(entries)
     assert entries["04_encoding_matrix.ipynb"]["needs"] == ["01"]
     assert "04" in entries["02_reading_the_matrix.ipynb"]["needs"]
-    assert "look at 01_sine_waves.ipynb" in done.stdout  # (04) was left
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "web/home.md", "workshop/README.md"]
+)
+def test_pages_name_notebooks_by_links_which_follow_a_new_number(page):
+    text = (ROOT / page).read_text("utf-8")
+    text = re.sub(r"(?m)\[[^\]]*\]\([^)]*\)|^\| \d\d .*$", "", text)
+    bare = re.findall(
+        r"(?<![\w.,/-])(?<![Nn]otebook )0\d(?![\w:%/_-]|\.\d)", text
+    )
+    assert bare == [], f"Make links of the numbers {bare} in {page}"
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ corrected, in the notebooks and on the workshop's page. Write a question mark
 instead of the number of a new one: `## ?. Title`, `**Figure ?.** Caption`.
 
 With a notebook and a number, the notebook takes that place and the others
-move up or down: files, tests, links, prose, `needs` and tables follow. What
-only looks like a number of a notebook is printed, for you to look at.
+move up or down: files, tests, links, prose, `needs` and tables follow. A
+number that is neither in a link nor after the word "notebook" stays as it is.
 """
 
 import re
@@ -27,11 +27,6 @@ SPEAK_OF_NOTEBOOKS = (
 )
 OWN = {"tests/test_renumber.py", "web/changes.md"}  # examples, and history
 SUFFIXES = {".md", ".py", ".js", ".toml", ".ipynb", ".yml"}
-# Two digits that may mean a notebook: in a bracket, or with a zero in front.
-BARE = re.compile(
-    r"(?<=[(\[])\d\d(?=[)\];,])"
-    r"|(?<![Nn]otebook )(?<![\w.,:/-])0\d(?![\w.:%/_-])"
-)
 
 
 # Sections and figures.
@@ -134,6 +129,7 @@ def move(stem: str, place: int) -> list[Path]:
         text = references.renumber_notebooks(path.read_text("utf-8"), new)
         changed += _written(path, text)
     changed += _written(LIST, _list_in_order(new, order))
+    changed += _written(WORKSHOP, _rows_in_order(WORKSHOP.read_text("utf-8")))
     for pattern in ("notebooks/{}.ipynb", "tests/test_{}.py"):
         # By way of another name, since two may trade their places.
         for old in new:
@@ -180,24 +176,13 @@ def _list_in_order(new: dict[str, str], order: list[str]) -> str:
     )
 
 
-def bare_numbers(moved: set[str]) -> list[str]:
-    """Places in prose that may mean a notebook by its number alone."""
-    page = re.sub(r"(?m)^\| \d\d.*$", "", WORKSHOP.read_text("utf-8"))
-    texts = [("workshop/README.md", page)]
-    for name in ("README.md", "web/home.md", "web/changes.md"):
-        if (ROOT / name).exists():
-            text = (ROOT / name).read_text("utf-8")
-            texts.append((name, re.sub(r"(?m)^.*\.ipynb.*$", "", text)))
-    for path in sorted(LIST.parent.glob("*.ipynb")):
-        for cell in read_notebook(path).cells:
-            if cell.cell_type == "markdown":
-                texts.append((f"{path.name}, {cell.id}", cell.source))
-    return [
-        f"{place}: ...{text[max(0, found.start() - 40) : found.end() + 30]}..."
-        for place, text in texts
-        for found in BARE.finditer(text)
-        if found[0] in moved and f"{found[0]}](" not in text
-    ]
+def _rows_in_order(page: str) -> str:
+    """A page whose tables have their rows by notebook in the new order."""
+
+    def by_number(rows: re.Match) -> str:
+        return "".join(sorted(rows[0].splitlines(True), key=lambda r: r[:4]))
+
+    return re.sub(r"(?m)(?:^\| \d\d .*\n)+", by_number, page)
 
 
 def main() -> None:
@@ -215,10 +200,6 @@ def main() -> None:
     for path in sorted(set(changed)):
         print(f"renumbered {path.relative_to(ROOT)}")
     if given.notebook:
-        low, high = sorted([int(given.notebook[:2]), given.number])
-        moved = {f"{number:02}" for number in range(low, high + 1)}
-        for line in bare_numbers(moved):
-            print(f"look at {line}")
         print("Now run: uv run tools/renew_series.py")
 
 

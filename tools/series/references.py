@@ -14,22 +14,27 @@ from nbformat import NotebookNode
 
 from series.commands import CommandError
 
-LABELS = {
+LABELS = {  # "## 3. Title" and "**Figure 2.** Caption", or ? for a new one
     "section": re.compile(r"(?m)^## (\d+|\?)\. "),
     "figure": re.compile(r"(?m)^\*\*Figure (\d+|\?)\.\*\* "),
 }
+# "3", "1 and 2", "1, 2 and 3", "2 to 4", but nothing of "3.5".
 NUMBERS = r"\d+(?:(?:,?\s+and|,|\s+to)\s+\d+)*(?![\d.]*\.\d)"
+# "section 3", "Figures 1 and 2", "sections 2 to 4 of [notebook 05".
 REFERENCE = re.compile(
     rf"\b(?P<kind>[Ss]ection|[Ff]igure)s?\s+(?P<numbers>{NUMBERS})"
     r"(?:\s+of\s+\[?(?:notebook\s+)?(?P<notebook>\d\d)\b)?"
 )
-# What names a notebook: words, a link, the name of a file.
+# What names a notebook. "notebooks 03 and 05", or "section 2 of 05".
 BY_WORDS = re.compile(
     rf"\b(?:[Nn]otebooks?|[Ss]ections?\s+{NUMBERS}\s+of"
     rf"|[Ff]igures?\s+{NUMBERS}\s+of)\s+(?P<numbers>{NUMBERS})"
 )
-BY_ROW = re.compile(r"(?m)^\| (?P<numbers>\d\d) \|")  # the workshop's tables
-BY_FILE = re.compile(r"(?:\[(?P<label>\d\d)\]\()?\b(?P<stem>\d\d_\w+)")
+BY_ROW = re.compile(r"(?m)^\| (?P<numbers>\d\d) \|")  # "| 07 |" in a table
+# [07](../notebooks/07_rotary.ipynb), or the name of a file alone.
+BY_FILE = re.compile(
+    r"(?:\[(?P<label>\d\d)\]\((?P<folder>[\w./]*/)?)?\b(?P<stem>\d\d_\w+)"
+)
 FURTHER = "## Further reading"
 
 Numbers = Mapping[int, int]  # from an old number to the new one
@@ -138,7 +143,8 @@ def renumber_notebooks(text: str, stems: Mapping[str, str]) -> str:
         if found["label"] is None:
             return stem
         is_number = found["label"] == found["stem"][:2]
-        return f"[{stem[:2] if is_number else found['label']}]({stem}"
+        label = stem[:2] if is_number else found["label"]
+        return f"[{label}]({found['folder'] or ''}{stem}"
 
     text = BY_FILE.sub(by_file, text)
     for pattern in (BY_WORDS, BY_ROW):
