@@ -14,12 +14,14 @@ HOOKS = {each["id"]: each["entry"] for each in CONFIG["repos"][0]["hooks"]}
 MEND = {
     "ruff-check": "uv run ruff check --fix .  and what is left by hand",
     "ruff-format": "uv run ruff format .",
+    "oxlint": "uv run oxlint --fix .  and what is left by hand",
+    "oxfmt": "uv run oxfmt .",
     "codespell": "uv run codespell --write-changes FILE",
 }
 
 
 def files(hook: str) -> list[str]:
-    if hook.startswith("ruff"):
+    if hook.startswith(("ruff", "ox")):
         return ["."]
     listed = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True

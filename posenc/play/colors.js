@@ -41,9 +41,16 @@ export function bitmap(width, height, colorOf) {
   const planes = 1 + (32 << 16); // one plane of 32 bits a pixel
   const byMasks = 3;
   bytes.set([0x42, 0x4d]);
-  [bytes.length, 0, HEADER, HEADER - 14, width, -height, planes, byMasks].forEach(
-    (word, i) => view.setInt32(2 + 4 * i, word, true),
-  );
+  [
+    bytes.length,
+    0,
+    HEADER,
+    HEADER - 14,
+    width,
+    -height,
+    planes,
+    byMasks,
+  ].forEach((word, i) => view.setInt32(2 + 4 * i, word, true));
   const masks = [0xff0000, 0xff00, 0xff, 0xff000000];
   masks.forEach((mask, i) => view.setUint32(54 + 4 * i, mask, true));
   view.setUint32(70, 0x73524742, true); // sRGB

@@ -29,9 +29,7 @@ function keepPrediction(field) {
   const question = field.dataset.question;
   const page = location.pathname.split("/").pop().replace(".html", "");
   const key = `posenc-prediction/${page}/${question}`;
-  const answer = document.querySelector(
-    `details[data-question="${question}"]`,
-  );
+  const answer = document.querySelector(`details[data-question="${question}"]`);
   const beside = document.createElement("p");
   beside.className = "predicted";
   answer.querySelector("summary").after(beside);

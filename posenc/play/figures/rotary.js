@@ -2,8 +2,17 @@
 
 import { WAVELENGTHS } from "../controls.js";
 import { sector, tipOf, turned } from "../dials.js";
-import { axes, box, circle, curve, grip, knob, line, scale, text }
-  from "../drawing.js";
+import {
+  axes,
+  box,
+  circle,
+  curve,
+  grip,
+  knob,
+  line,
+  scale,
+  text,
+} from "../drawing.js";
 import { add } from "../frame.js";
 import { TURN, brief, clamp, halfTurn, number, range } from "../numbers.js";
 import { angularFrequencies } from "../positions.js";
