@@ -12,6 +12,8 @@ import pytest
 from built_site import address as address
 from built_site import project as project
 from hypothesis import settings
+from in_browser import figures as figures
+from in_browser import handout as handout
 from series import commands, listing
 from series.chapters import run_up_to
 from series.commands import CommandError

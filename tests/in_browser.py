@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
+import handouts
 import nbformat
 import pytest
 from nbformat import NotebookNode
@@ -23,10 +25,37 @@ from nbformat.v4 import (
     new_output,
 )
 from playwright.sync_api import Locator
+from series.listing import NOTEBOOKS
 from small_series import picture
 from store_notebooks import KERNELSPEC
 
 from posenc.play import RANGES
+
+# Programs beside the tests.
+
+
+def free_port() -> int:
+    """A port of this machine that nobody uses."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return free.getsockname()[1]
+
+
+@contextmanager
+def running(command: list, **options) -> Iterator[subprocess.Popen]:
+    """Start a program, and end it with all that it has started.
+
+    It is asked first, and has a minute to close what it has open.
+    """
+    with subprocess.Popen(command, start_new_session=True, **options) as it:
+        try:
+            yield it
+        finally:
+            for how in (signal.SIGTERM, signal.SIGKILL):
+                with suppress(ProcessLookupError):
+                    os.killpg(it.pid, how)
+                with suppress(subprocess.TimeoutExpired):
+                    it.wait(60)
+
 
 # Any page.
 
@@ -46,7 +75,13 @@ def violations(page, part: str | None = None) -> list[tuple[str, str]]:
     ]
 
 
-# JupyterLab.
+def wait_for_themes(page, dark: int) -> None:
+    """Wait until so many figures have dark colors."""
+    found = "document.querySelectorAll('posenc-play[dark]').length"
+    page.wait_for_function(f"{found} === {dark}")
+
+
+# JupyterLab, also as JupyterLite.
 
 # Outputs are drawn a moment after the kernel has sent them.
 SETTLED = """() => new Promise(settled => {
@@ -65,6 +100,16 @@ ALL_RAN = f"""() => {{
     const said = ({PROMPTS})();
     return said.some(s => /\\d/.test(s)) && !said.some(s => s.includes('*'));
 }}"""
+# Run the open notebook, with one cell more if there is one; return its cells.
+RUN_ALL = """async (added) => {
+    const shown = () => window.jupyterapp?.shell.currentWidget;
+    while (shown()?.sessionContext?.kernelDisplayStatus !== 'idle') {
+        await new Promise(soon => setTimeout(soon, 200));
+    }
+    const cells = shown().content.model.sharedModel;
+    if (added) cells.addCell({cell_type: 'code', source: added});
+    await window.jupyterapp.commands.execute('notebook:run-all-cells');
+    return shown().content.model.toJSON().cells; }"""
 MINUTE = 60_000  # milliseconds, as Playwright counts
 # By default Playwright asks at each frame, which leaves time for little else.
 NOW_AND_THEN = 200
@@ -87,26 +132,18 @@ def lab_server(home: Path, windowing: str) -> Iterator[tuple[Path, str]]:
     settings.mkdir(parents=True)
     plain = json.dumps({"windowingMode": windowing})
     (settings / "tracker.jupyterlab-settings").write_text(plain)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "jupyterlab", "--no-browser"]
     command += ["--allow-root", f"--port={port}", "--ServerApp.port_retries=0"]
     command += ["--IdentityProvider.token=", "--ServerApp.ip=127.0.0.1"]
     command += ["--LabApp.expose_app_in_browser=True"]
+    env = {**os.environ, "HOME": str(home)}
+    address = f"http://127.0.0.1:{port}/"
     with (home / "log").open("w") as log:
-        server = subprocess.Popen(
-            command,
-            cwd=folder,
-            env={**os.environ, "HOME": str(home)},
-            stdout=log,
-            stderr=log,
-        )
-    try:
-        address = f"http://127.0.0.1:{port}/"
-        wait_for(address, server, home / "log")
-        yield folder, address
-    finally:
-        stop(server)
+        options = {"cwd": folder, "env": env, "stdout": log, "stderr": log}
+        with running(command, **options) as server:
+            wait_for(address, server, home / "log")
+            yield folder, address
 
 
 def wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
@@ -116,16 +153,6 @@ def wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
             return urlopen(f"{address}api", timeout=30).close()
         time.sleep(0.2)
     raise AssertionError(log.read_text())
-
-
-def stop(server: subprocess.Popen) -> None:
-    """Ask it to close its kernels; a busy machine may not get there."""
-    server.terminate()
-    try:
-        server.wait(60)
-    except subprocess.TimeoutExpired:
-        server.kill()
-        server.wait()
 
 
 def open_notebook(browser, folder: Path, address: str, notebook, name: str):
@@ -160,6 +187,11 @@ def run_all(page) -> None:
 
 # Figures to play with.
 
+PLAYED = [
+    each.path.stem
+    for each in NOTEBOOKS
+    if "<posenc-play" in each.path.read_text("utf-8")
+]
 CALL = """import matplotlib.pyplot as plt
 from posenc.play import play
 from posenc_helpers import show
@@ -170,6 +202,21 @@ play({!r})"""
 # A window that has all figures on the screen at once.
 TALL = {"width": 1280, "height": 1300 * len(RANGES)}
 STATE = "figure => figure.stage.state"
+MOVE = """(figure, state) => {
+    figure.stage.move(state);
+    const shown = selector =>
+        [...figure.shadowRoot.querySelectorAll(selector)]
+        .map(node => node.textContent);
+    return [shown('.says')[0], shown('svg text')]; }"""
+BEGIN = """(figure, name) => {
+    for (const [setting, {start}] of Object.entries(
+        figure.stage.figure.settings)) figure.stage.move({[setting]: start});
+    const grips = figure.shadowRoot.querySelectorAll(
+        `.grip[data-drag="${name}"]`);
+    const grip = grips[grips.length - 1];
+    grip.scrollIntoView({block: 'center', behavior: 'instant'});
+    const box = grip.getBoundingClientRect();
+    return [box.x + box.width / 2, box.y + box.height / 2]; }"""
 # For each figure: what is dragged, how far at 1280 pixels (a finger goes a
 # third of it), and which settings that changes to what.
 DRAGS = {
@@ -211,9 +258,40 @@ def stored_notebook() -> NotebookNode:
     return new_notebook(cells=cells, metadata={"kernelspec": KERNELSPEC})
 
 
+@contextmanager
+def new_page(browser, html: str, **options) -> Iterator:
+    """A page that reaches nothing, and in which no error may happen."""
+    with browser.new_context(offline=True, **options) as context:
+        page, errors = context.new_page(), []
+        page.on("pageerror", lambda error: errors.append(error))
+        page.set_content(html)
+        yield page
+        assert errors == []
+
+
+@pytest.fixture(scope="module")
+def handout(tmp_path_factory) -> str:
+    """A handout's page with all figures."""
+    path = tmp_path_factory.mktemp("figures") / "01_figures.ipynb"
+    nbformat.write(stored_notebook(), path)
+    return handouts.page([path], "student", "a4", lambda name: None)
+
+
+@pytest.fixture(scope="module")
+def figures(browser, handout) -> Iterator:
+    """The handout's page, open; figures stay as a test has left them."""
+    with new_page(browser, handout, has_touch=True) as page:
+        yield page
+
+
 def the(page, name: str) -> Locator:
     """The figure of this name."""
     return page.locator(f"posenc-play[figure={name}]")
+
+
+def moved(page, name: str, **state: float | str) -> tuple[str, list[str]]:
+    """Move a figure; what it says, and all words in its pictures."""
+    return the(page, name).evaluate(MOVE, state)
 
 
 def play_all(figure: Locator) -> None:
@@ -246,16 +324,9 @@ def keys(figure: Locator) -> None:
         assert "anyletters" in figure.evaluate(STATE).values()
 
 
-def begin(figure: Locator, grip: str) -> tuple[float, float]:
+def begin(figure: Locator, grip: str) -> list[float]:
     """Put a figure back, and a grip into sight; where its middle is."""
-    figure.evaluate("""figure => {
-        for (const [name, {start}] of Object.entries(
-            figure.stage.figure.settings)) figure.stage.move({[name]: start});
-    }""")
-    held = figure.locator(f".grip[data-drag='{grip}']").last
-    held.evaluate("grip => grip.scrollIntoView({block: 'center'})")
-    box = held.bounding_box()
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    return figure.evaluate(BEGIN, grip)
 
 
 def drag(figure: Locator, grip: str, by: tuple, move: Callable) -> dict:
@@ -267,14 +338,14 @@ def drag(figure: Locator, grip: str, by: tuple, move: Callable) -> dict:
     return {name: now[name] for name in now if now[name] != before[name]}
 
 
-def by_mouse(page, start: tuple[float, float], by: tuple) -> None:
+def by_mouse(page, start: list[float], by: tuple) -> None:
     page.mouse.move(*start)
     page.mouse.down()
     page.mouse.move(start[0] + by[0], start[1] + by[1], steps=4)
     page.mouse.up()
 
 
-def by_finger(page, start: tuple[float, float], by: tuple) -> None:
+def by_finger(page, start: list[float], by: tuple) -> None:
     devtools = page.context.new_cdp_session(page)
 
     def send(kind: str, *points: dict) -> None:

@@ -6,13 +6,10 @@ MiniBrowser by its own WebDriver. Both take JavaScript, mouse and keys.
 """
 
 import json
-import os
 import shutil
-import signal
-import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,47 +17,34 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 import websocket
+from in_browser import free_port, running
 
-FIREFOX, WEBKIT = "firefox-esr", "WebKitWebDriver"
-MINIBROWSER = "/usr/lib/*/webkit2gtk-4.1/MiniBrowser"
+MINIBROWSER = "usr/lib/*/webkit2gtk-4.1/MiniBrowser"
 PATIENCE = 600  # seconds; Python in WebKit, on a busy machine, needs 200
 KEYS = {
     "Enter": "\ue007",
-    "End": "\ue010",
     "Home": "\ue011",
     "ArrowRight": "\ue014",
 }
 
 
-def free_port() -> int:
-    """A port of this machine that nobody uses."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
-
-
 class Browser:
-    """What both have in common; places are in pixels of the window."""
+    """What both have in common; places are in pixels of the window.
 
-    def goto(self, address: str) -> None:
-        """Open a page, and wait until it has loaded."""
-        raise NotImplementedError
+    Each of them knows how to `goto` an address and wait until it has loaded;
+    to `run` a JavaScript expression, whose value is awaited if it is a
+    promise; to `resize` the room of the page; and to `act`: to perform the
+    actions of one input device, as WebDriver has them.
+    """
 
-    def run(self, script: str) -> Any:
-        """The value of a JavaScript expression, awaited if it is a promise."""
-        raise NotImplementedError
+    def call(self, function: str, *arguments: Any) -> Any:
+        """The value of a JavaScript function for what JSON can hold."""
+        given = ", ".join(map(json.dumps, arguments))
+        return self.run(f"({function})({given})")
 
-    def resize(self, width: int, height: int) -> None:
-        """Give the page this room."""
-        raise NotImplementedError
-
-    def act(self, source: dict) -> None:
-        """Perform the actions of one input device, as WebDriver has them."""
-        raise NotImplementedError
-
-    def wait_for(self, condition: str, seconds: float = PATIENCE) -> None:
+    def wait_for(self, condition: str) -> None:
         """Wait until a JavaScript expression is true."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + PATIENCE
         while not self.run(condition):
             if time.monotonic() > end:
                 raise TimeoutError(condition)
@@ -68,27 +52,23 @@ class Browser:
 
     def drag(self, start: list[float], by: tuple[float, float]) -> None:
         """Press the mouse at a place, move it in steps, and let it go."""
-        x, y = start
-        moves = [(x + by[0] * k / 4, y + by[1] * k / 4) for k in range(1, 5)]
-        actions = [
-            {"type": "pointerMove", "x": round(x), "y": round(y)},
-            {"type": "pointerDown", "button": 0},
-            *(
-                {"type": "pointerMove", "x": round(a), "y": round(b)}
-                for a, b in moves
-            ),
-            {"type": "pointerUp", "button": 0},
+        first, *moves = [
+            {
+                "type": "pointerMove",
+                "x": round(start[0] + by[0] * step / 4),
+                "y": round(start[1] + by[1] * step / 4),
+            }
+            for step in range(5)
         ]
+        press = {"type": "pointerDown", "button": 0}
+        actions = [first, press, *moves, {"type": "pointerUp", "button": 0}]
         self.act({"type": "pointer", "id": "mouse", "actions": actions})
 
     def press(self, key: str) -> None:
         """Press a key, named as in KEYS, or a character."""
         value = KEYS.get(key, key)
-        actions = [
-            {"type": "keyDown", "value": value},
-            {"type": "keyUp", "value": value},
-        ]
-        self.act({"type": "key", "id": "keyboard", "actions": actions})
+        ways = [{"type": way, "value": value} for way in ("keyDown", "keyUp")]
+        self.act({"type": "key", "id": "keyboard", "actions": ways})
 
 
 class Firefox(Browser):
@@ -103,86 +83,66 @@ class Firefox(Browser):
         self.ask("session.new", capabilities={})
         # The first tab never has the focus where no window is shown, so that
         # keys press no button and JupyterLab has no current notebook.
-        self.context = self.ask("browsingContext.create", type="tab")[
-            "context"
-        ]
+        tab = self.ask("browsingContext.create", type="tab")
+        self.tab = {"context": tab["context"]}
 
     def ask(self, method: str, **given: Any) -> dict:
         """Send a command and wait for its answer; events are passed over."""
         self.number += 1
         message = {"id": self.number, "method": method, "params": given}
         self.socket.send(json.dumps(message))
-        while True:
+        answer: dict = {}
+        while answer.get("id") != self.number:
             answer = json.loads(self.socket.recv())
-            if answer.get("id") == self.number:
-                if answer["type"] == "error":
-                    raise RuntimeError(f"{method}: {answer['message']}")
-                return answer["result"]
+        if answer["type"] == "error":
+            raise RuntimeError(f"{method}: {answer['message']}")
+        return answer["result"]
 
     def goto(self, address: str) -> None:
-        """Open a page, and wait until it has loaded."""
-        self.ask(
-            "browsingContext.navigate",
-            context=self.context,
-            url=address,
-            wait="complete",
-        )
+        go = {"url": address, "wait": "complete"}
+        self.ask("browsingContext.navigate", **self.tab, **go)
 
     def run(self, script: str) -> Any:
-        """The value of a JavaScript expression, awaited if it is a promise."""
         text = f"(async () => JSON.stringify(await ({script})) ?? '')()"
-        answer = self.ask(
-            "script.evaluate",
-            expression=text,
-            target={"context": self.context},
-            awaitPromise=True,
-        )
+        how = {"expression": text, "awaitPromise": True, "target": self.tab}
+        answer = self.ask("script.evaluate", **how)
         if answer["type"] == "exception":
             raise RuntimeError(answer["exceptionDetails"]["text"])
         value = answer["result"]["value"]
         return json.loads(value) if value else None
 
     def resize(self, width: int, height: int) -> None:
-        """Give the page this room."""
-        self.ask(
-            "browsingContext.setViewport",
-            context=self.context,
-            viewport={"width": width, "height": height},
-        )
+        room = {"width": width, "height": height}
+        self.ask("browsingContext.setViewport", **self.tab, viewport=room)
 
     def act(self, source: dict) -> None:
-        """Perform the actions of one input device."""
-        self.ask(
-            "input.performActions", context=self.context, actions=[source]
-        )
+        self.ask("input.performActions", **self.tab, actions=[source])
 
 
 class WebKit(Browser):
     """WebKitGTK's MiniBrowser, by WebDriver."""
 
-    def __init__(self, port: int, minibrowser: str) -> None:
+    def __init__(self, port: int, minibrowser: Path) -> None:
         self.address = f"http://127.0.0.1:{port}/session"
-        options = {"binary": minibrowser, "args": ["--automation"]}
+        options = {"binary": str(minibrowser), "args": ["--automation"]}
         wanted = {"webkitgtk:browserOptions": options}
         answer = self.ask("", {"capabilities": {"alwaysMatch": wanted}})
         self.address += f"/{answer['sessionId']}"
         timeouts = {"script": 1000 * PATIENCE, "pageLoad": 1000 * PATIENCE}
         self.ask("/timeouts", timeouts)
 
-    def ask(self, path: str, given: dict, method: str = "POST") -> Any:
+    def ask(self, path: str, given: dict | None, method: str = "POST") -> Any:
         """Send a command and return the value of its answer."""
-        data = json.dumps(given).encode() if method == "POST" else None
+        data = None if given is None else json.dumps(given).encode()
         head = {"Content-Type": "application/json"}
         request = Request(self.address + path, data, head, method=method)
         with urlopen(request, timeout=PATIENCE) as answer:
             return json.load(answer)["value"]
 
     def goto(self, address: str) -> None:
-        """Open a page, and wait until it has loaded."""
         self.ask("/url", {"url": address})
 
     def run(self, script: str) -> Any:
-        """The value of a JavaScript expression, awaited if it is a promise."""
         text = (
             "const done = arguments[arguments.length - 1];"
             f"(async () => JSON.stringify(await ({script})) ?? '')().then("
@@ -196,18 +156,16 @@ class WebKit(Browser):
     def resize(self, width: int, height: int) -> None:
         """Give the page this room, or what the window's frame allows."""
         shown = self.run("[innerWidth, innerHeight]")
-        rect = self.ask("/window/rect", {}, "GET")
-        self.ask(
-            "/window/rect",
-            {
-                "width": rect["width"] + width - shown[0],
-                "height": rect["height"] + height - shown[1],
-            },
-        )
+        window = self.ask("/window/rect", None, "GET")
+        wide = window["width"] + width - shown[0]
+        high = window["height"] + height - shown[1]
+        self.ask("/window/rect", {"width": wide, "height": high})
 
     def act(self, source: dict) -> None:
-        """Perform the actions of one input device."""
         self.ask("/actions", {"actions": [source]})
+
+
+QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
 @contextmanager
@@ -217,13 +175,14 @@ def open_firefox() -> Iterator[Browser]:
     Raises:
         FileNotFoundError: If there is none.
     """
-    program = shutil.which(FIREFOX) or shutil.which("firefox")
+    program = shutil.which("firefox-esr") or shutil.which("firefox")
     if not program:
         raise FileNotFoundError("no Firefox: apt-get install firefox-esr")
     port = free_port()
     with TemporaryDirectory() as profile:
         command = [program, "--headless", "--no-remote", "--profile", profile]
-        with _running([*command, "--remote-debugging-port", str(port)]):
+        command += ["--remote-debugging-port", str(port)]
+        with running(command, **QUIET):
             yield _connected(lambda: Firefox(port))
 
 
@@ -234,37 +193,22 @@ def open_webkit() -> Iterator[Browser]:
     Raises:
         FileNotFoundError: If it, or the screen, is not installed.
     """
-    found = [str(path) for path in Path("/").glob(MINIBROWSER[1:])]
-    driver = shutil.which(WEBKIT)
+    found = list(Path("/").glob(MINIBROWSER))
+    driver = shutil.which("WebKitWebDriver")
     if not found or not driver or not shutil.which("xvfb-run"):
         raise FileNotFoundError(
             "no WebKit: apt-get install webkit2gtk-driver xvfb xauth"
         )
     port = free_port()
-    command = ["xvfb-run", "-a", "-s", "-screen 0 1400x1200x24"]
-    with _running([*command, driver, "-p", str(port)]):
+    screen = ["xvfb-run", "-a", "-s", "-screen 0 1400x1200x24"]
+    with running([*screen, driver, "-p", str(port)], **QUIET):
         browser = _connected(lambda: WebKit(port, found[0]))
         yield browser
         with suppress(OSError):
-            browser.ask("", {}, "DELETE")
+            browser.ask("", None, "DELETE")
 
 
-@contextmanager
-def _running(command: list[str]) -> Iterator[None]:
-    """Start a program, and end it with all that it has started."""
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, **quiet, start_new_session=True) as program:
-        try:
-            yield
-        finally:
-            for how in (signal.SIGTERM, signal.SIGKILL):
-                with suppress(ProcessLookupError):
-                    os.killpg(program.pid, how)
-                with suppress(subprocess.TimeoutExpired):
-                    program.wait(10)
-
-
-def _connected(connect: Any) -> Browser:
+def _connected(connect: Callable[[], Browser]) -> Browser:
     """Connect as soon as the program answers."""
     end = time.monotonic() + PATIENCE
     while True:

@@ -9,50 +9,41 @@ import pages
 import pytest
 from conftest import PATHS
 from copies import names_for_browser
-from in_browser import DRAGS, lab_server
+from in_browser import (
+    BEGIN,
+    DRAGS,
+    OPEN_FOLDS,
+    PLAYED,
+    RUN_ALL,
+    STATE,
+    lab_server,
+)
 from other_browsers import open_firefox, open_webkit
 
 pytestmark = pytest.mark.slow
 
 FIRST = PATHS[0]
 NAMES = ["index", *(path.stem for path in PATHS)]
-PLAYS = [p.stem for p in PATHS if "<posenc-play" in p.read_text("utf-8")]
 # A frame stands for a narrow window: WebKit's own cannot be so narrow.
-FRAME = """(() => {{
+FRAME = """(width, page) => {
     document.body.innerHTML =
-        '<iframe id="f" width="{}" height="800" src="{}"></iframe>';
-    const frame = document.querySelector('#f');
-    return new Promise(done => {{ frame.onload = () => done(true); }});
-}})()"""
-WIDTHS = """(() => {
-    const page = document.querySelector('#f').contentDocument;
-    return [page.documentElement.scrollWidth, page.defaultView.innerWidth];
-})()"""
-OPEN = "document.querySelectorAll('details').forEach(d => { d.open = true; })"
+        `<iframe width="${width}" height="800" src="${page}"></iframe>`;
+    const frame = document.querySelector('iframe');
+    return new Promise(done => { frame.onload = () => done([
+        frame.contentDocument.documentElement.scrollWidth,
+        frame.contentWindow.innerWidth]); }); }"""
 FIGURES = """[...document.querySelectorAll('posenc-play')].map(
     figure => figure.getAttribute('figure'))"""
 HOST = "document.querySelectorAll('posenc-play')[{}]"
-# Put it back as it begins, and the grip into sight; where the grip is.
-GRIP = """(() => {{
-    const figure = {};
-    for (const [name, {{start}}] of Object.entries(
-        figure.stage.figure.settings)) figure.stage.move({{[name]: start}});
-    const grips = figure.shadowRoot.querySelectorAll(
-        '.grip[data-drag="{}"]');
-    const grip = grips[grips.length - 1];
-    grip.scrollIntoView({{block: 'center', behavior: 'instant'}});
-    const box = grip.getBoundingClientRect();
-    return [box.x + box.width / 2, box.y + box.height / 2]; }})()"""
 # Bring it into sight, again once pictures above it have come; where it is.
-PLACE = """(async () => {{
-    const scroll = () => {}.scrollIntoView(
-        {{block: 'center', behavior: 'instant'}});
+PLACE = """async element => {
+    const scroll = () =>
+        element.scrollIntoView({block: 'center', behavior: 'instant'});
     scroll();
     await new Promise(soon => setTimeout(soon, 200));
     scroll();
-    const box = {}.getBoundingClientRect();
-    return [box.x + 40, box.y + box.height / 2]; }})()"""
-STATE = "({}).stage.state"
+    const box = element.getBoundingClientRect();
+    return [box.x + 40, box.y + box.height / 2]; }"""
 SLIDERS = "({}).shadowRoot.querySelectorAll('[type=range]')"
 
 
@@ -71,8 +62,7 @@ def other(request):
 def test_a_page_is_as_wide_as_its_window(other, address, name, width):
     other.resize(1380, 1000)
     other.goto(address)
-    other.run(FRAME.format(width, f"{address}{name}.html"))
-    scrolled, shown = other.run(WIDTHS)
+    scrolled, shown = other.call(FRAME, width, f"{address}{name}.html")
     assert scrolled <= shown
 
 
@@ -98,14 +88,14 @@ def test_folds_open_by_mouse_and_by_key(other, address, name):
 
 def click(other, element: str) -> None:
     """Press the mouse on an element, given as an expression."""
-    other.drag(other.run(PLACE.format(element, element)), (0, 0))
+    other.drag(other.run(f"({PLACE})({element})"), (0, 0))
 
 
-@pytest.mark.parametrize("name", ["index", *PLAYS])
+@pytest.mark.parametrize("name", ["index", *PLAYED])
 def test_figures_answer_mouse_and_keys(other, address, name):
     other.resize(1280, 1000)
     other.goto(f"{address}{name}.html")
-    other.run(OPEN)
+    other.call(OPEN_FOLDS)
     figures = other.run(FIGURES)
     assert figures
     for place in range(len(figures)):
@@ -117,10 +107,10 @@ def move_figure(other, host: str) -> None:
     other.wait_for(f"!!({host}).stage?.view")
     figure = other.run(f"{host}.getAttribute('figure')")
     for grip, by, wanted in DRAGS[figure]:
-        start = other.run(GRIP.format(host, grip))
-        before = other.run(STATE.format(host))
+        start = other.run(f"({BEGIN})({host}, {grip!r})")
+        before = other.run(f"({STATE})({host})")
         other.drag(start, by)
-        now = other.run(STATE.format(host))
+        now = other.run(f"({STATE})({host})")
         changed = {key for key in now if now[key] != before[key]}
         assert changed == wanted.keys(), (figure, grip)
     sliders = SLIDERS.format(host)
@@ -144,15 +134,6 @@ def right(pair, angle):
 
 check_1(wrong)
 check_1(right)"""
-RUN = """(async () => {
-    const shown = () => window.jupyterapp?.shell.currentWidget;
-    while (shown()?.sessionContext?.kernelDisplayStatus !== 'idle') {
-        await new Promise(soon => setTimeout(soon, 200));
-    }
-    const cells = shown().content.model.sharedModel;
-    cells.addCell({cell_type: 'code', source: SOURCE});
-    await window.jupyterapp.commands.execute('notebook:run-all-cells');
-    return shown().content.model.toJSON().cells; })()"""
 
 
 def test_the_first_notebook_runs_whole_in_the_browser(other, address):
@@ -160,7 +141,7 @@ def test_the_first_notebook_runs_whole_in_the_browser(other, address):
     student, _ = names_for_browser([FIRST])[FIRST.stem]
     other.resize(1280, 1000)
     other.goto(address + pages.lite_address(student))
-    look_at_cells(other.run(RUN.replace("SOURCE", repr(ADDED))))
+    look_at_cells(other.call(RUN_ALL, ADDED))
 
 
 def look_at_cells(cells: list[dict]) -> None:
@@ -178,7 +159,7 @@ def test_the_first_notebook_runs_whole_in_jupyterlab(other, tmp_path):
     with lab_server(tmp_path, windowing="none") as (folder, address):
         shutil.copy(FIRST, folder)
         other.goto(f"{address}lab/tree/{FIRST.name}")
-        cells = other.run(RUN.replace("SOURCE", repr(ADDED)))
+        cells = other.call(RUN_ALL, ADDED)
         look_at_cells(cells)
         move_figure(other, HOST.format(0))
         # What is not saved, one would be asked about.

@@ -23,11 +23,14 @@ from built_site import run_build
 from conftest import PATHS
 from in_browser import (
     OPEN_FOLDS,
+    PLAYED,
+    RUN_ALL,
     TALL,
     play_all,
     stored_notebook,
     the,
     violations,
+    wait_for_themes,
 )
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_output
@@ -301,13 +304,6 @@ DECODED = """() => Promise.all([...document.images].map(image => {
     image.loading = 'eager';
     return image.decode().then(() => true, () => false); }))
     .then(all => all.every(Boolean))"""
-RUN_ALL = """async () => {
-    const shown = () => window.jupyterapp?.shell.currentWidget;
-    while (shown()?.sessionContext?.kernelDisplayStatus !== 'idle') {
-        await new Promise(soon => setTimeout(soon, 200));
-    }
-    await window.jupyterapp.commands.execute('notebook:run-all-cells');
-    return shown().content.model.toJSON(); }"""
 DECODES = """async png => {
     const image = new Image();
     image.src = 'data:image/png;base64,' + png;
@@ -411,9 +407,8 @@ def test_the_ring_around_a_fold_is_whole(page, address):
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
 def test_figures_play_on_the_pages_and_follow_the_theme(page, address, width):
-    plays = [p.stem for p in PATHS if "<posenc-play" in p.read_text()]
     page.set_viewport_size({"width": width, "height": 844})
-    for name in ["index", *plays]:
+    for name in ["index", *PLAYED]:
         page.emulate_media(color_scheme="dark", media="screen")
         page.goto(f"{address}{name}.html", wait_until="networkidle")
         page.evaluate(OPEN_FOLDS)
@@ -421,10 +416,9 @@ def test_figures_play_on_the_pages_and_follow_the_theme(page, address, width):
         assert figures.count() > 0
         for figure in figures.all():
             play_all(figure)
-        dark = "document.querySelectorAll('posenc-play[dark]').length"
-        page.wait_for_function(f"{dark} === {figures.count()}")
+        wait_for_themes(page, dark=figures.count())
         page.emulate_media(color_scheme="light")
-        page.wait_for_function(f"{dark} === 0")
+        wait_for_themes(page, dark=0)
         stills = page.locator("article .posenc-still")
         assert stills.count() == (0 if name == "index" else figures.count())
         assert not any(still.is_visible() for still in stills.all())
@@ -435,14 +429,15 @@ def test_figures_play_on_the_pages_and_follow_the_theme(page, address, width):
 
 @pytest.mark.slow
 def test_a_page_has_a_preview_a_source_and_whole_numbers(project):
-    html = (project / "site/09_why_10000.html").read_text("utf-8")
+    (stem,) = [path.stem for path in PATHS if "10000" in path.stem]
+    html = (project / f"site/{stem}.html").read_text("utf-8")
     page = BeautifulSoup(html, "html.parser")
     (preview,) = page.select('[property="og:image"]')
     picture = preview["content"].removeprefix("https://x.org/y/")
-    assert picture == "cards/09.png"
+    assert picture == f"cards/{stem[:2]}.png"
     assert (project / "site" / picture).is_file()
     (source,) = page.select(".about-page a[href*=blob]")
-    assert source["href"].endswith("/notebooks/09_why_10000.ipynb")
+    assert source["href"].endswith(f"/notebooks/{stem}.ipynb")
     assert "10\N{NO-BREAK SPACE}000" in page.article.text
     assert page.select(".with-sign > math")
 
@@ -528,7 +523,7 @@ def test_a_notebook_runs_whole_in_the_browser(page, address, path, kind):
         page.goto(address + pages.lite_address(names[kind == "full"]))
     # A list that is some minutes old would not have a newer notebook.
     assert asked.value.all_headers()["cache-control"] == "max-age=0"
-    ran = {cell["id"]: cell for cell in page.evaluate(RUN_ALL)["cells"]}
+    ran = {cell["id"]: cell for cell in page.evaluate(RUN_ALL)}
     for cell in wanted.cells:
         if cell.cell_type != "code" or "nbval-ignore-output" in tags(cell):
             continue

@@ -1,0 +1,378 @@
+"""The numbers and colors of the figures to play with, by NumPy.
+
+A script moves each figure, in a browser that reaches nothing. What the figure
+then says below its pictures, and what it draws, is compared with NumPy. What
+the notes of the figures promise stands at the end.
+"""
+
+import itertools
+import re
+from base64 import b64decode
+from io import BytesIO
+
+import numpy as np
+import pytest
+from in_browser import moved, the
+from matplotlib import colormaps
+from PIL import Image
+from two_layers import run_by_numpy
+
+from posenc.stored import load_weights
+from posenc_helpers import (
+    angular_frequencies,
+    encode_positions,
+    position_encoding,
+    rotate,
+)
+
+# Colors that Matplotlib's maps have, from 0 to 255, are met within so much:
+# the script has eleven of the one map and nine of the other, and mixes them.
+RED_BLUE_APART, VIRIDIS_APART = 5, 20
+
+
+def numbers(text: str) -> list[float]:
+    text = text.replace("\N{MINUS SIGN}", "-").replace(" ", "")
+    text = text.replace("\N{NO-BREAK SPACE}", "")
+    return [float(each) for each in re.findall(r"-?\d+(?:\.\d+)?", text)]
+
+
+def pixels(image) -> np.ndarray:
+    """What an image in a figure shows: [height, width, 4]."""
+    # Made without a canvas, which some browsers do not let a page read.
+    kind, _, data = image.get_attribute("href").partition(";base64,")
+    assert kind == "data:image/bmp"
+    return np.asarray(Image.open(BytesIO(b64decode(data))), int)
+
+
+FILLS = """figure => [...figure.shadowRoot.querySelectorAll('svg [fill]')].map(
+    shape => shape.getAttribute('fill').match(/\\d+/g).map(Number))"""
+
+
+def assert_red_blue(shown: np.ndarray, values: np.ndarray) -> None:
+    """Colors [..., RGB] are those of values from -1 to 1."""
+    wanted = 255 * colormaps["RdBu_r"]((np.asarray(values) + 1) / 2)
+    assert np.abs(shown - wanted[..., :3]).max() <= RED_BLUE_APART
+
+
+# Rows of the matrix: hands, apart, pair, alike.
+
+
+def test_hands_show_the_rows_of_the_matrix(figures):
+    for position, row in enumerate(position_encoding(64, 16)):
+        _, words = moved(figures, "hands", position=position)
+        values = [word for word in words if re.fullmatch(r".?\d\.\d\d", word)]
+        shown = [numbers(value)[0] for value in values]
+        np.testing.assert_allclose(shown, row, atol=0.00501)
+
+
+@pytest.mark.parametrize(("figure", "rows"), [("hands", 64), ("pair", 96)])
+def test_a_heatmap_has_matplotlibs_colors(figures, figure, rows):
+    shown = pixels(the(figures, figure).locator("image").first)
+    assert_red_blue(shown[..., :3], position_encoding(rows, 16))
+
+
+def test_hands_color_the_row_that_is_enlarged(figures):
+    for position in (0, 7, 63):
+        moved(figures, "hands", position=position)
+        shown = the(figures, "hands").evaluate(FILLS)
+        assert_red_blue(shown, position_encoding(64, 16)[position])
+
+
+@pytest.mark.parametrize("frequency", [0.12, 1.0, 2.4])
+def test_apart_shows_the_nearest_and_how_many_are_too_close(
+    figures, frequency
+):
+    at = np.arange(100)
+    signals = [
+        at[:, np.newaxis] / 999,  # the longest row of 1000 positions
+        np.stack([np.sin(0.001 * at), np.cos(0.001 * at)], axis=1),
+        np.stack([np.sin(frequency * at), np.cos(frequency * at)], axis=1),
+        position_encoding(100, 16) / np.sqrt(8),
+    ]
+    for position in (0, 20, 50, 99):
+        far = [np.linalg.norm(s - s[position], axis=1) for s in signals]
+        others = np.delete(far, position, axis=1)
+        said, words = moved(
+            figures, "apart", position=position, frequency=frequency
+        )
+        _, *nearest = numbers(said)
+        np.testing.assert_allclose(nearest, others.min(axis=1), atol=5.1e-3)
+        verdicts = [w for w in words if "too close" in w or w == "all clear"]
+        shown = [int(v.split()[0]) if "too" in v else 0 for v in verdicts]
+        assert shown == (others < 0.1).sum(axis=1).tolist()
+        assert (shown[:2], shown[3]) == ([99, 99], 0)  # as its note says
+
+
+def test_pair_shows_dot_products(figures):
+    rows = position_encoding(96, 16)
+    for position, offset in [(0, 0), (7, 3), (63, 32), (40, 12)]:
+        said, _ = moved(figures, "pair", position=position, offset=offset)
+        *_, product, itself = numbers(said)
+        dot = rows[position] @ rows[position + offset]
+        assert product == pytest.approx(dot, abs=0.00501)
+        assert itself == 8
+
+
+@pytest.mark.parametrize("d_model", [4, 64, 512])
+@pytest.mark.parametrize("n", [100, 10_000, 1_000_000])
+def test_alike_shows_dot_products(figures, d_model, n):
+    rows = position_encoding(128, d_model, max_wavelength=n)
+    said, _ = moved(figures, "alike", d_model=d_model, max_wavelength=n)
+    wanted = rows[[20, 21, 30]] @ rows[20]
+    np.testing.assert_allclose(numbers(said), wanted, atol=0.00501)
+
+
+# RoPE: rotary, unseen.
+
+
+def hands_at_0(choice: int, frequencies: np.ndarray) -> np.ndarray:
+    """Angles [query or key, pair] of the figure rotary at position 0."""
+    if choice == 1:  # random, by the generator that the script has
+        drawn = [18]
+        for _ in range(64):
+            drawn.append(48_271 * drawn[-1] % (2**31 - 1))
+        return 2 * np.pi / (2**31 - 1) * np.reshape(drawn[1:], (2, 32))
+    angles = np.full((2, 32), 0.8)
+    if choice == 2:
+        angles[1] += 40 * frequencies
+    return angles
+
+
+def rotary_frequencies(rotary_dim: int, base: float) -> np.ndarray:
+    """Of the 32 pairs of the figure, of which some do not rotate."""
+    rotating = angular_frequencies(rotary_dim, base)
+    return np.pad(rotating, (0, 32 - len(rotating)))
+
+
+@pytest.mark.parametrize("choice", range(3))
+@pytest.mark.parametrize("rotary_dim", [16, 64])
+@pytest.mark.parametrize("n", [100, 10_000])
+def test_rotary_shows_scores_of_rotated_vectors(
+    figures, rotary_dim, n, choice
+):
+    frequencies = rotary_frequencies(rotary_dim, n)
+    hands = hands_at_0(choice, frequencies)
+    vectors = np.stack([np.cos(hands), np.sin(hands)], axis=-1)
+    vectors = vectors.reshape(2, 64)
+    for query, key, pair in [(0, 0, 0), (3, 40, 2), (40, 3, 9), (63, 62, 1)]:
+        state = {"query": query, "key": key, "pair": pair}
+        state |= {"rotary_dim": rotary_dim, "base": n, "vectors": choice}
+        said, _ = moved(figures, "rotary", **state)
+        assert ("before the query" in said) == (key < query)
+        first, second = rotate(vectors, [query, key], frequencies=frequencies)
+        products = (first * second).reshape(32, 2).sum(axis=1)
+        *_, one, mean = numbers(said)
+        assert one == pytest.approx(products[pair], abs=0.00501)
+        assert mean == pytest.approx(products.mean(), abs=0.00501)
+
+
+REMEDIES = ["none", "interpolation", "NTK-aware", "by parts"]
+
+
+@pytest.mark.parametrize("remedy", REMEDIES)
+def test_unseen_names_the_pairs_with_new_angles(figures, remedy):
+    trained = 20
+    the(figures, "unseen").get_by_role("radio", name=remedy).check()
+    for length, n in itertools.product([16, 40, 160], [1, 1000, 10_000]):
+        w = angular_frequencies(8, n)
+        s = max(1, length / trained)
+        full = trained * w >= 2 * np.pi
+        ntk = angular_frequencies(8, n * s ** (8 / 6))
+        slowed = [w, w / s, ntk, np.where(full, w, w / s)]
+        after = slowed[REMEDIES.index(remedy)]
+        new = ~full & (length * after > trained * w + 1e-9)
+        state = {"trained": trained, "length": length, "base": n}
+        said, _ = moved(figures, "unseen", **state)
+        pairs, fastest, step = said.split(". ", 2)
+        assert numbers(pairs) == np.flatnonzero(new).tolist()
+        assert numbers(fastest) == np.flatnonzero(~full)[:1].tolist()
+        assert numbers(step)[-1] == pytest.approx(after[0], abs=0.00501)
+
+
+# Images: patches.
+
+
+def scores_of_patches(encoding, shape, query, below, base):
+    """The scores of one patch for all others, by rotated vectors."""
+    row, column = np.indices(shape).reshape(2, -1)
+    if encoding == 0:  # trained at a width of 8, so that below is 8 ahead
+        places = [np.arange(len(row))]
+        waves = angular_frequencies(32, base)[:, np.newaxis]
+        ahead = [8]
+    else:
+        places, ahead = [row, column], [1, 0]
+        waves = np.kron(np.eye(2), angular_frequencies(16, base)).T
+    if encoding == 3:
+        speed = angular_frequencies(32, base)[:, np.newaxis]
+        direction = 0.618 * np.pi * np.arange(16)
+        waves = speed * np.stack([np.sin(direction), np.cos(direction)], 1)
+    angles = np.stack(places, axis=1) @ waves.T
+    asked = angles[query] + below * (waves @ ahead)
+    return (np.exp(1j * angles) @ np.exp(-1j * asked)).real / 16
+
+
+@pytest.mark.parametrize("encoding", range(4))
+def test_patches_shows_scores_of_rotated_vectors(figures, encoding):
+    cases = [(16, 16, 6, 9, 100), (7, 12, 6, 0, 10), (12, 8, 3, 7, 10_000)]
+    for (height, width, row, column, base), below in itertools.product(
+        cases, (0, 1)
+    ):
+        query = row * width + column
+        scores = scores_of_patches(
+            encoding, (height, width), query, below, base
+        )
+        state = {"encoding": encoding, "below": below, "base": base}
+        state |= {"height": height, "width": width}
+        said, _ = moved(figures, "patches", row=row, column=column, **state)
+        highest, y, x, *nearby = numbers(said)
+        assert highest == pytest.approx(scores.max(), abs=0.00501)
+        best = scores[int(y) * width + int(x)]
+        assert best == pytest.approx(scores.max(), abs=1e-6)
+        wanted = [
+            scores[(row + down) * width + column + right]
+            for down, right in [(0, 1), (1, 0), (1, 1)]
+            if row + down < height and column + right < width
+        ]
+        np.testing.assert_allclose(nearby, wanted, atol=0.00501)
+
+
+@pytest.mark.parametrize("encoding", range(4))
+def test_patches_have_the_colors_of_their_scores(figures, encoding):
+    state = {"encoding": encoding, "base": 10, "height": 7, "width": 12}
+    moved(figures, "patches", below=1, row=3, column=5, **state)
+    shown = the(figures, "patches").evaluate(FILLS)
+    cells, bar = shown[: 7 * 12], shown[7 * 12 :]
+    scores = scores_of_patches(encoding, (7, 12), 3 * 12 + 5, 1, 10)
+    assert_red_blue(cells, scores)
+    assert_red_blue(bar, 1 - (np.arange(40) + 0.5) / 20)
+
+
+@pytest.mark.parametrize("base", [3, 10, 100])
+@pytest.mark.parametrize("width", [5, 8, 13, 16])
+def test_patches_looks_right_and_below(figures, width, base):
+    """Numbers at one width, mixed RoPE at all, and the others at neither."""
+    state = {"below": 2, "base": base, "width": width, "height": 12}
+    state |= {"row": 4, "column": 2}
+    for encoding in range(4):
+        said, _ = moved(figures, "patches", encoding=encoding, **state)
+        weights = numbers(said)
+        wanted = [0.25] * 4 if encoding in (1, 2) else [0.5, 0.5, 0, 0]
+        if encoding or width == 8:
+            assert weights == pytest.approx(wanted, abs=0.085)
+        else:
+            assert weights[1] < 0.05
+
+
+# A trained model: inside.
+
+
+RUN = """([letters, state]) => {
+    const { ratings, maps } = posencFigures.inside.compute(letters, state);
+    return [Array.from(ratings), maps.map(map => Array.from(map))]; }"""
+
+
+def bits(number: int, count: int) -> np.ndarray:
+    """The switches of each layer, as the figure packs them in a number."""
+    return np.array([number >> place & 1 for place in range(2 * count)])
+
+
+def by_numpy(letters, heads=255, pairs=65535, positions=3):
+    """Ratings and maps of the stored model, with these switches on."""
+    turns = bits(pairs, 8).reshape(2, 8) * bits(positions, 1)[:, np.newaxis]
+    return run_by_numpy(
+        load_weights("inside"),
+        letters,
+        frequencies=turns * angular_frequencies(16),
+        heads=bits(heads, 4).reshape(2, 4),
+    )
+
+
+def letters_of(text: str, length: int) -> np.ndarray:
+    """The numbers of a text that repeats."""
+    return np.resize([ord(letter) - ord("a") for letter in text], length)
+
+
+@pytest.mark.parametrize("length", [2, 32, 128])
+@pytest.mark.parametrize(
+    ("heads", "pairs", "positions"),
+    [(255, 65535, 3), (251, 65535, 3), (255, 65532, 3), (14, 4242, 2)],
+)
+def test_inside_runs_the_stored_model(
+    figures, length, heads, pairs, positions
+):
+    letters = np.random.default_rng(length).integers(26, size=length)
+    state = {"heads": heads, "pairs": pairs, "positions": positions}
+    made = figures.evaluate(RUN, [letters.tolist(), state])
+    ratings, maps = by_numpy(letters, **state)
+    np.testing.assert_allclose(made[0], ratings.ravel(), atol=1e-3)
+    np.testing.assert_allclose(np.ravel(made[1]), maps.ravel(), atol=1e-3)
+
+
+@pytest.mark.parametrize("heads", [255, 251])
+def test_inside_counts_what_is_right(figures, heads):
+    text, length, head, period = "quizward", 64, 2, 8
+    letters = letters_of(text, length)
+    ratings, maps = by_numpy(letters, heads)
+    right = ratings.argmax(axis=1)[period:-1] == letters[period + 1 :]
+    before = np.diag(maps[head], -1).mean()
+    answer = np.diag(maps[head], 1 - period)[1:].mean()
+    state = {"text": text, "length": length, "head": head, "heads": heads}
+    said, _ = moved(figures, "inside", **state)
+    *counts, one_back, on_answer = numbers(said)
+    assert counts == [right.sum(), right.size]
+    assert one_back == pytest.approx(before, abs=0.00501)
+    assert on_answer == pytest.approx(answer, abs=0.00501)
+
+
+def test_inside_draws_each_heads_map_in_matplotlibs_colors(figures):
+    """And leaves clear what is ahead of a letter."""
+    letters = letters_of("quizward", 32)
+    moved(figures, "inside", text="quizward", length=32, heads=255)
+    images = the(figures, "inside").locator("image").all()
+    _, maps = by_numpy(letters)
+    seen = np.tri(32, dtype=bool)
+    for image, weights in zip(images, maps, strict=True):
+        shown, wanted = pixels(image), 255 * colormaps["viridis"](weights)
+        assert np.abs(shown - wanted)[seen].max() <= VIRIDIS_APART
+        assert (shown[~seen, 3] == 0).all()
+
+
+# What the notes promise.
+
+
+@pytest.mark.parametrize("base", [2, 10, 100, 10_000])
+def test_what_the_note_of_patches_says_is_true(base):
+    """Two encodings make one picture; numbers look below at one width."""
+    shape, query = (12, 8), 43
+    row, column = np.indices(shape).reshape(2, -1)
+    halves = [encode_positions(each, 16, base) for each in (row, column)]
+    rows = np.concatenate(halves, axis=1)
+    axial = scores_of_patches(2, shape, query, 0, base)
+    np.testing.assert_allclose(rows @ rows[query] / 16, axial, atol=1e-12)
+    for width, encoding in itertools.product((5, 8, 13), range(4)):
+        query = 2 * width + 1
+        scores = scores_of_patches(encoding, (6, width), query, 1, base)
+        is_below = scores.argmax() == query + width
+        assert is_below == (encoding > 0 or width == 8)
+
+
+def test_other_notes_are_true_at_every_setting():
+    """Of the figures apart, hands and rotary."""
+    for frequency in np.arange(0.05, 3.1, 0.001):
+        tips_apart = np.abs(2 * np.sin(frequency * np.arange(1, 100) / 2))
+        assert tips_apart.min() < 0.1
+    third = position_encoding(64, 16)[:, 4]
+    assert (third[1:32] > 0).all()
+    assert (third[32:63] < 0).all()
+    offsets = np.arange(-63, 64)
+    for width, exponent in itertools.product(range(16, 65, 16), range(17)):
+        frequencies = rotary_frequencies(width, 10 ** (2 + exponent / 4))
+        scores = []
+        for choice in range(3):
+            query, key = hands_at_0(choice, frequencies)
+            angles = key - query - np.outer(offsets, frequencies)
+            scores.append(np.cos(angles).mean(axis=1))
+        equal, random, made = scores
+        assert np.max(np.abs(random)) < 0.5
+        highest = [offsets[np.argmax(each)] for each in (equal, made)]
+        assert highest == [0, 40]
