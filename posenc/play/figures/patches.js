@@ -18,6 +18,96 @@ const RANGES = {
   base: [10, 1, 10000],
 };
 
+// In a smaller image, the frame waits at its edge.
+function within({ row, column, height, width }) {
+  return {
+    row: Math.min(row, height - 1),
+    column: Math.min(column, width - 1),
+    height,
+    columns: width,
+  };
+}
+
+// What the head at the frame gives each patch, and the patches with a dot.
+function cellsOf({ row, column, height, columns }, state) {
+  const places = range(height).flatMap((y) =>
+    range(columns).map((x) => [y - row, x - column]),
+  );
+  const values = valuesOf(places, columns, state);
+  const cells = places.map(([down, right], i) => {
+    return { y: row + down, x: column + right, value: values[i] };
+  });
+  const best = cells.reduce((one, two) =>
+    two.value > one.value + 1e-9 ? two : one,
+  );
+  // Weights that are almost the largest have a dot, too.
+  const peaks =
+    state.below === LOOKS_AT_TWO
+      ? cells.filter(({ value }) => value > 0.75 * best.value)
+      : [best];
+  return { cells, best, peaks };
+}
+
+// The colors with their values: weights, or scores.
+const WEIGHTS = { kind: "weight", high: 0.5, low: 0, digits: 2 };
+const SCORES = { kind: "score", high: 1, low: -1, digits: 0 };
+const toneOf = (shown, value) =>
+  color(shown === WEIGHTS ? Math.min(2 * value, 1) : value);
+
+function colorBar(shown, x, Y) {
+  const { kind, high, low, digits } = shown;
+  const ticks = [1, 0, -1].map((v) => {
+    const value = (high + low) / 2 + (v * (high - low)) / 2;
+    return text(x + 15, Y(v) + 4, number(value, digits), "soft");
+  });
+  const stripes = range(40).map((k) => {
+    const value = high - ((k + 0.5) / 40) * (high - low);
+    const fill = `fill="${toneOf(shown, value)}"`;
+    return box(x, Y(1 - k / 20), 10, Y(0.95) - Y(1) + 0.5, "", fill);
+  });
+  return [stripes, ticks, text(x, Y.end + 20, kind, "soft")];
+}
+
+function patchBoxes(shown, cells, X, Y, size) {
+  return cells.map(({ y, x, value }) => {
+    const fill = `fill="${toneOf(shown, value)}"`;
+    return box(X(x) + 0.5, Y(y) + 0.5, size - 1, size - 1, "", fill);
+  });
+}
+
+function numbersOfRowsAndColumns({ height, columns }, X, Y) {
+  const everyFourth = (count) => range(count).filter((k) => k % 4 === 0);
+  return [
+    everyFourth(columns).map((x) =>
+      text(X(x + 0.5), Y.start - 6, x, "middle soft"),
+    ),
+    everyFourth(height).map((y) =>
+      text(X.start - 6, Y(y + 0.5) + 4, y, "end soft"),
+    ),
+  ];
+}
+
+function inWords({ row, column, height, columns }, shown, cells, best) {
+  const neighbors = [
+    ["To the right", 0, 1],
+    ["Below", 1, 0],
+    ["Diagonal", 1, 1],
+  ];
+  if (shown === WEIGHTS) neighbors.push(["Itself", 0, 0]);
+  const named = neighbors
+    .filter(([, y, x]) => row + y < height && column + x < columns)
+    .map(([name, y, x]) => {
+      const { value } = cells[(row + y) * columns + column + x];
+      return `${name}: ${number(value, 2)}.`;
+    });
+  const begins =
+    shown === WEIGHTS
+      ? "Weights."
+      : `Highest score: ${number(best.value, 2)}, at row ${best.y}, column
+        ${best.x}.`;
+  return `${begins} ${named.join(" ")}`;
+}
+
 add("patches", RANGES, {
   narrow: true,
   ask: `Let the head look one below, and change the image's width. With which
@@ -54,118 +144,45 @@ add("patches", RANGES, {
     width: { label: "Image width" },
     base: { label: "Base", ...WAVELENGTHS },
   },
-  draw({ encoding, below, height, base, ...state }, room) {
-    // In a smaller image, the frame waits at its edge.
-    const columns = state.width;
-    const row = Math.min(state.row, height - 1);
-    const column = Math.min(state.column, columns - 1);
-    const places = range(height).flatMap((y) =>
-      range(columns).map((x) => [y - row, x - column]),
-    );
-    const values = valuesOf(places, columns, { encoding, below, base });
-    const weighs = below === LOOKS_AT_TWO; // weights are shown, not scores
-    const cells = places.map(([down, right], i) => {
-      return { y: row + down, x: column + right, value: values[i] };
-    });
-    const best = cells.reduce((one, two) =>
-      two.value > one.value + 1e-9 ? two : one,
-    );
-    // Weights that are almost the largest have a dot, too.
-    const peaks = weighs
-      ? cells.filter(({ value }) => value > 0.75 * best.value)
-      : [best];
-    const tone = (value) => color(weighs ? Math.min(2 * value, 1) : value);
+  draw(state, room) {
+    const image = within(state);
+    const { row, column, height, columns } = image;
+    const { cells, best, peaks } = cellsOf(image, state);
+    const shown = state.below === LOOKS_AT_TWO ? WEIGHTS : SCORES;
 
     const size = room < 500 ? Math.min(15, (room - 96) / 16) : 21;
     const left = Math.max(26, (room - 16 * size - 60) / 2);
     const X = scale([0, 16], [left, left + 16 * size]);
     const Y = scale([0, 16], [20, 20 + 16 * size]);
     const bar = scale([1, -1], [Y.start, Y.start + 8 * size]);
-    const barX = X.end + 16;
     const [centerX, centerY] = [X(column + 0.5), Y(row + 0.5)];
-    const ticks = (count) => range(count).filter((k) => k % 4 === 0);
-
-    const named = [
-      ["To the right", 0, 1],
-      ["Below", 1, 0],
-      ["Diagonal", 1, 1],
-      ...(weighs ? [["Itself", 0, 0]] : []),
-    ]
-      .filter(([, y, x]) => row + y < height && column + x < columns)
-      .map(([name, y, x]) => {
-        const value = values[(row + y) * columns + column + x];
-        return `${name}: ${number(value, 2)}.`;
-      });
-    const [kind, high, low, digits] = weighs
-      ? ["weight", 0.5, 0, 2]
-      : ["score", 1, -1, 0];
-    return {
-      pictures: [
-        {
-          width: room,
-          height: Y.end + 6,
-          layers: [
-            [
-              ticks(columns).map((x) =>
-                text(X(x + 0.5), Y.start - 6, x, "middle soft"),
-              ),
-              ticks(height).map((y) =>
-                text(X.start - 6, Y(y + 0.5) + 4, y, "end soft"),
-              ),
-            ],
-            area(
-              "query",
-              cells.map(({ y, x, value }) =>
-                box(
-                  X(x) + 0.5,
-                  Y(y) + 0.5,
-                  size - 1,
-                  size - 1,
-                  "",
-                  `fill="${tone(value)}"`,
-                ),
-              ),
-            ),
-            [
-              range(40).map((k) =>
-                box(
-                  barX,
-                  bar(1 - k / 20),
-                  10,
-                  bar(0.95) - bar(1) + 0.5,
-                  "",
-                  `fill="${tone(high - ((k + 0.5) / 40) * (high - low))}"`,
-                ),
-              ),
-              [1, 0, -1].map((v) => {
-                const value = (high + low) / 2 + (v * (high - low)) / 2;
-                const said = number(value, digits);
-                return text(barX + 15, bar(v) + 4, said, "soft");
-              }),
-              text(barX, bar.end + 20, kind, "soft"),
-            ],
-            peaks.map(({ x, y }) =>
-              circle(X(x + 0.5), Y(y + 0.5), 0.2 * size, "peak"),
-            ),
-            grip(
-              "query",
-              box(centerX - 22, centerY - 22, 44, 44, "room"),
-              box(X(column), Y(row), size, size, "halo"),
-              box(X(column), Y(row), size, size, "frame"),
-            ),
-          ],
-        },
+    const picture = {
+      width: room,
+      height: Y.end + 6,
+      layers: [
+        numbersOfRowsAndColumns(image, X, Y),
+        area("query", patchBoxes(shown, cells, X, Y, size)),
+        colorBar(shown, X.end + 16, bar),
+        peaks.map(({ x, y }) =>
+          circle(X(x + 0.5), Y(y + 0.5), 0.2 * size, "peak"),
+        ),
+        grip(
+          "query",
+          box(centerX - 22, centerY - 22, 44, 44, "room"),
+          box(X(column), Y(row), size, size, "halo"),
+          box(X(column), Y(row), size, size, "frame"),
+        ),
       ],
+    };
+    return {
+      pictures: [picture],
       drag: {
         query: ({ x, y }) => ({
           row: clamp(0, Math.floor(Y.back(y)), height - 1),
           column: clamp(0, Math.floor(X.back(x)), columns - 1),
         }),
       },
-      says: weighs
-        ? `Weights. ${named.join(" ")}`
-        : `Highest score: ${number(best.value, 2)}, at row ${best.y}, column
-            ${best.x}. ${named.join(" ")}`,
+      says: inWords(image, shown, cells, best),
     };
   },
 });

@@ -48,6 +48,161 @@ const VECTORS = [
   },
 ];
 
+// Where the hands of query and key point at position 0, and their scores at an
+// offset: of one pair, and the mean of all.
+function model({ pair, rotary_dim, base, vectors }) {
+  const rotating = angularFrequencies(rotary_dim, base);
+  const frequencies = range(32).map((i) => rotating[i] ?? 0);
+  const [ofQuery, ofKey] = VECTORS[vectors].hands(frequencies);
+  const apart = ofKey.map((angle, i) => angle - ofQuery[i]);
+  const scoreOf = (i, offset) => Math.cos(apart[i] - offset * frequencies[i]);
+  return {
+    w: frequencies[pair],
+    queryAt0: ofQuery[pair],
+    keyAt0: ofKey[pair],
+    ofPair: (offset) => scoreOf(pair, offset),
+    ofAll: (offset) =>
+      range(32).reduce((sum, i) => sum + scoreOf(i, offset), 0) / 32,
+  };
+}
+
+// Two positions, and the bar between them.
+function positionsPicture({ query, key }, width, wide) {
+  const P = scale([0, 63], [34, width - 34]);
+  const [low, high] = [query, key].sort((a, b) => a - b);
+  const [x0, x1] = [P(low), P(high)];
+  const between = clamp(32, (x0 + x1) / 2, width - 32);
+  const sign = query > key ? -1 : 1;
+  const aside = sign * Math.max(0, 23 - (x1 - x0) / 2);
+  const place = (x) => clamp(0, Math.round(P.back(x)), 63);
+  const picture = {
+    width,
+    height: wide ? 104 : 86,
+    layers: [
+      line(P.start, 40, P.end, 40, "tick"),
+      range(8, 0, 9)
+        .filter((p) => Math.abs(P(p) - between) > 40)
+        .map((p) => text(P(p), 66, p, "middle soft")),
+      wide ? text(P.end, 84, "Position", "end soft") : "",
+      grip(
+        "bar",
+        box(x0, 20, x1 - x0, 40, "room"),
+        box(x0, 34, x1 - x0, 12, "bar"),
+      ),
+      text(P(query) - aside, 14, "query", "middle blue"),
+      text(P(key) + aside, 14, "key", "middle orange"),
+      grip("query", knob(P(query), 40, "blue")),
+      grip("key", knob(P(key), 40, "orange")),
+      // Below the rooms of both knobs, however close these are.
+      grip(
+        "bar",
+        box(between - 32, 63, 64, 30, "room"),
+        box(between - 26, 65, 52, 20, "tab", 'rx="5"'),
+        text(between, 79, "both", "middle on-tab"),
+      ),
+    ],
+  };
+  const drag = {
+    query: ({ x }) => ({ query: place(x) }),
+    key: ({ x }) => ({ key: place(x) }),
+    bar({ x }, drag) {
+      drag.from ??= { x, query, key, low, high };
+      const { from } = drag;
+      const by = Math.round(P.back(x) - P.back(from.x));
+      const moved = clamp(-from.low, by, 63 - from.high);
+      return { query: from.query + moved, key: from.key + moved };
+    },
+  };
+  return { picture, drag };
+}
+
+// Two arrows, rotated from where they point at position 0.
+function dialPicture({ query, key, pair }, computed, width, height, unit) {
+  const { w, queryAt0, keyAt0 } = computed;
+  const radius = Math.min(0.42 * width, 84);
+  const dial = { x: width / 2, y: height / 2, radius };
+  const title = w ? `a turn in ${brief(TURN / w)}${unit}` : "does not turn";
+  const begins = (angle, tone = "") =>
+    line(dial.x, dial.y, ...tipOf(dial, angle), `dashed ${tone}`);
+  const arrow = (name, angle, tone) => {
+    const tip = tipOf(dial, angle);
+    const stem = line(dial.x, dial.y, ...tip, `arrow ${tone}`);
+    return w ? [stem, grip(name, knob(...tip, tone))] : stem;
+  };
+  const apart = halfTurn(keyAt0 - queryAt0 - (query - key) * w);
+  const picture = {
+    width,
+    height,
+    layers: [
+      text(dial.x, 14, `Pair ${pair}: ${title}`, "middle"),
+      sector(dial, queryAt0 + query * w, apart, "between"),
+      circle(dial.x, dial.y, radius, "dial"),
+      queryAt0 === keyAt0
+        ? begins(queryAt0)
+        : [begins(queryAt0, "blue"), begins(keyAt0, "orange")],
+      arrow("turn query", queryAt0 + query * w, "blue"),
+      arrow("turn key", keyAt0 + key * w, "orange"),
+      text(
+        dial.x,
+        dial.y + radius + 26,
+        "dashed: at position 0",
+        "middle soft",
+      ),
+    ],
+  };
+  const turn = (name, position) => (_, drag) => {
+    drag.from ??= position;
+    const moved = drag.from + turned(dial, drag) / w;
+    return { [name]: clamp(0, Math.round(moved), 63) };
+  };
+  const drag = {
+    "turn query": turn("query", query),
+    "turn key": turn("key", key),
+  };
+  return { picture, drag };
+}
+
+// Scores by offset: of the pair on the dial, and of all.
+function scoresPicture({ query, key, pair }, computed, width, height) {
+  const { ofPair, ofAll } = computed;
+  const offset = query - key;
+  const D = scale([-63, 63], [34, width - 14]);
+  const S = scale([-1, 1], [height - 40, 40]);
+  const offsets = range(505, -63, 0.25);
+  const picture = {
+    width,
+    height,
+    layers: [
+      axes(D, S, {
+        xTicks: [-63, 0, 63],
+        xLabel: "Offset: query minus key",
+        yTicks: [-1, 0, 1],
+        title: "Score by offset",
+      }),
+      text(D.end, 34, "all pairs", "end blue"),
+      text(D.end - 62, 34, `pair ${pair}`, "end orange"),
+      curve(D, S, offsets, ofPair, "curve thin orange"),
+      curve(D, S, offsets, ofAll, "curve blue"),
+      line(D(offset), S(-1), D(offset), S(1), "mark"),
+      circle(D(offset), S(ofPair(offset)), 4, "dot orange"),
+      circle(D(offset), S(ofAll(offset)), 5, "dot blue"),
+    ],
+  };
+  return { picture, drag: {} };
+}
+
+function inWords({ query, key, pair, vectors }, { ofPair, ofAll }) {
+  const offset = query - key;
+  const far = Math.abs(offset);
+  const where = far
+    ? `The key is ${far} position${far > 1 ? "s" : ""}
+      ${offset > 0 ? "before" : "after"} the query.`
+    : "Query and key are at the same position.";
+  return `${where} For ${VECTORS[vectors].words}, the score of pair ${pair}
+    is ${number(ofPair(offset), 2)}, and the mean of all pairs
+    ${number(ofAll(offset), 2)}.`;
+}
+
 add("rotary", RANGES, {
   ask: `Drag the query, then the key, then both (by keys: hold Shift). When do
     the scores change? Do random vectors fade with distance, as equal ones
@@ -75,150 +230,22 @@ add("rotary", RANGES, {
     },
   },
   together: ["query", "key"],
-  draw({ query, key, pair, rotary_dim, base, vectors }, width) {
-    const rotating = angularFrequencies(rotary_dim, base);
-    const frequencies = range(32).map((i) => rotating[i] ?? 0);
-    const w = frequencies[pair];
-    const offset = query - key;
-    const [ofQuery, ofKey] = VECTORS[vectors].hands(frequencies);
-    const apart = ofKey.map((angle, i) => angle - ofQuery[i]);
-    const scoreOf = (i, k) => Math.cos(apart[i] - k * frequencies[i]);
-    const ofPair = (k) => scoreOf(pair, k);
-    const score = (k) =>
-      range(32).reduce((sum, i) => sum + scoreOf(i, k), 0) / 32;
-
+  draw(state, width) {
+    const computed = model(state);
     // On a phone, there is less room for the pictures.
     const wide = width >= 500;
     const height = wide ? 236 : 206;
-
-    // Two positions, and the bar between them.
-    const P = scale([0, 63], [34, width - 34]);
-    const [low, high] = [query, key].sort((a, b) => a - b);
-    const [x0, x1] = [P(low), P(high)];
-    const between = clamp(32, (x0 + x1) / 2, width - 32);
-    const sign = offset > 0 ? -1 : 1;
-    const aside = sign * Math.max(0, 23 - (x1 - x0) / 2);
-    const place = (x) => clamp(0, Math.round(P.back(x)), 63);
-
-    // Two arrows, rotated from where they point at position 0.
-    const one = 0.4 * width;
-    const radius = Math.min(0.42 * one, 84);
-    const dial = { x: one / 2, y: height / 2, radius };
-    const [queryAt0, keyAt0] = [ofQuery[pair], ofKey[pair]];
-    const begins = (angle, tone = "") =>
-      line(dial.x, dial.y, ...tipOf(dial, angle), `dashed ${tone}`);
-    const arrow = (name, angle, tone) => {
-      const tip = tipOf(dial, angle);
-      const stem = line(dial.x, dial.y, ...tip, `arrow ${tone}`);
-      return w ? [stem, grip(name, knob(...tip, tone))] : stem;
-    };
-    const turn = (name, position) => (place, drag) => {
-      drag.from ??= position;
-      const moved = drag.from + turned(dial, drag) / w;
-      return { [name]: clamp(0, Math.round(moved), 63) };
-    };
+    const left = 0.4 * width;
     const unit = wide ? " positions" : "";
-    const title = w ? `a turn in ${brief(TURN / w)}${unit}` : "does not turn";
-
-    const two = width - one - 8;
-    const D = scale([-63, 63], [34, two - 14]);
-    const S = scale([-1, 1], [height - 40, 40]);
-    const offsets = range(505, -63, 0.25);
-    const far = Math.abs(offset);
-    const where = far
-      ? `The key is ${far} position${far > 1 ? "s" : ""}
-        ${offset > 0 ? "before" : "after"} the query.`
-      : "Query and key are at the same position.";
+    const parts = [
+      positionsPicture(state, width, wide),
+      dialPicture(state, computed, left, height, unit),
+      scoresPicture(state, computed, width - left - 8, height),
+    ];
     return {
-      pictures: [
-        {
-          width,
-          height: wide ? 104 : 86,
-          layers: [
-            line(P.start, 40, P.end, 40, "tick"),
-            range(8, 0, 9)
-              .filter((p) => Math.abs(P(p) - between) > 40)
-              .map((p) => text(P(p), 66, p, "middle soft")),
-            wide ? text(P.end, 84, "Position", "end soft") : "",
-            grip(
-              "bar",
-              box(x0, 20, x1 - x0, 40, "room"),
-              box(x0, 34, x1 - x0, 12, "bar"),
-            ),
-            text(P(query) - aside, 14, "query", "middle blue"),
-            text(P(key) + aside, 14, "key", "middle orange"),
-            grip("query", knob(P(query), 40, "blue")),
-            grip("key", knob(P(key), 40, "orange")),
-            // Below the rooms of both knobs, however close these are.
-            grip(
-              "bar",
-              box(between - 32, 63, 64, 30, "room"),
-              box(between - 26, 65, 52, 20, "tab", 'rx="5"'),
-              text(between, 79, "both", "middle on-tab"),
-            ),
-          ],
-        },
-        {
-          width: one,
-          height,
-          layers: [
-            text(one / 2, 14, `Pair ${pair}: ${title}`, "middle"),
-            sector(
-              dial,
-              queryAt0 + query * w,
-              halfTurn(apart[pair] - offset * w),
-              "between",
-            ),
-            circle(dial.x, dial.y, dial.radius, "dial"),
-            queryAt0 === keyAt0
-              ? begins(queryAt0)
-              : [begins(queryAt0, "blue"), begins(keyAt0, "orange")],
-            arrow("turn query", queryAt0 + query * w, "blue"),
-            arrow("turn key", keyAt0 + key * w, "orange"),
-            text(
-              one / 2,
-              dial.y + radius + 26,
-              "dashed: at position 0",
-              "middle soft",
-            ),
-          ],
-        },
-        {
-          width: two,
-          height,
-          layers: [
-            axes(D, S, {
-              xTicks: [-63, 0, 63],
-              xLabel: "Offset: query minus key",
-              yTicks: [-1, 0, 1],
-              title: "Score by offset",
-            }),
-            text(D.end, 34, "all pairs", "end blue"),
-            text(D.end - 62, 34, `pair ${pair}`, "end orange"),
-            curve(D, S, offsets, ofPair, "curve thin orange"),
-            curve(D, S, offsets, score, "curve blue"),
-            line(D(offset), S(-1), D(offset), S(1), "mark"),
-            circle(D(offset), S(ofPair(offset)), 4, "dot orange"),
-            circle(D(offset), S(score(offset)), 5, "dot blue"),
-          ],
-        },
-      ],
-      drag: {
-        query: ({ x }) => ({ query: place(x) }),
-        key: ({ x }) => ({ key: place(x) }),
-        "turn query": turn("query", query),
-        "turn key": turn("key", key),
-        bar({ x }, drag) {
-          drag.from ??= { x, query, key, low, high };
-          const { from } = drag;
-          const by = Math.round(P.back(x) - P.back(from.x));
-          const moved = clamp(-from.low, by, 63 - from.high);
-          return { query: from.query + moved, key: from.key + moved };
-        },
-      },
-      says: `${where} For ${VECTORS[vectors].words}, the score of pair ${pair}
-        is ${number(ofPair(offset), 2)}, and the mean of all pairs
-        ${number(score(offset), 2)}.`,
+      pictures: parts.map(({ picture }) => picture),
+      drag: Object.assign({}, ...parts.map(({ drag }) => drag)),
+      says: inWords(state, computed),
     };
   },
 });
