@@ -46,7 +46,7 @@ def code(notebook):
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def text_of(notebook):
+def prose_of(notebook):
     cells = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
     return "\n".join(cell.source for cell in cells)
 
@@ -169,7 +169,7 @@ def test_has_the_parts_that_a_reader_expects(notebook, path):
     if LISTED[path].part == THE_WAY_IN:
         return
     assert "**What you need**" in first
-    titles = re.findall(r"(?m)^## (.+)$", text_of(notebook))
+    titles = re.findall(r"(?m)^## (.+)$", prose_of(notebook))
     titles = [each for each in titles if not each.startswith("Appendix")]
     last = ["Recap", "Further reading"]
     if not forms(notebook):
@@ -217,33 +217,54 @@ def test_minutes_are_as_reckoned_and_one_sitting(notebook, path):
     assert reckoned <= most, f"{most} minutes are one sitting"
 
 
-def test_each_exercise_has_a_check_an_answer_and_a_solution(notebook, path):
-    """The command that stores a notebook gives the cells these ids."""
-    cells = {cell.id: cell for cell in notebook.cells}
-    tasks = re.findall(r"(?m)^### Exercise (\d+)\. ", text_of(notebook))
-    in_order = tasks == [str(place) for place in range(1, len(tasks) + 1)]
-    assert in_order, f"number the exercises anew, they are {tasks}"
+def exercises(notebook) -> list[str]:
+    return re.findall(r"(?m)^### Exercise (\d+)\. ", prose_of(notebook))
+
+
+def test_exercises_are_numbered_and_enough(notebook, path):
+    numbers = exercises(notebook)
+    in_order = numbers == [str(place + 1) for place in range(len(numbers))]
+    assert in_order, f"number the exercises anew, they are {numbers}"
     least = 1 if LISTED[path].part == THE_WAY_IN else 3
     if forms(notebook):
         least = 0
-    assert len(tasks) >= least, f"set {least} exercises at least"
-    for number in tasks:
+    assert len(numbers) >= least, f"set {least} exercises at least"
+
+
+def test_each_exercise_has_its_four_cells_in_order(notebook, path):
+    """The command that stores a notebook gives the cells these ids."""
+    tagged = {cell.id: tags(cell) for cell in notebook.cells}
+    for number in exercises(notebook):
         names = [f"{part}-{number}" for part in TAG_OF_PART]
-        missing = [name for name in names if name not in cells]
-        assert not missing, (
-            f"no {missing}: write and tag the cell, then {STORE}{path.name}"
+        assert_in_order(
+            notebook, names, f": write and tag, {STORE}{path.name}"
         )
-        places = [list(cells).index(name) for name in names]
-        assert places == sorted(places), f"in another order: {names}"
         for name, tag in zip(names, TAG_OF_PART.values(), strict=True):
-            assert tag in tags(cells[name]), f"{name} needs the tag {tag}"
-        _, check, answer, solution = (cells[name] for name in names)
+            assert tag in tagged[name], f"{name} needs the tag {tag}"
+
+
+def assert_in_order(notebook, names: list[str], what_to_do: str = "") -> None:
+    ids = [cell.id for cell in notebook.cells]
+    missing = [name for name in names if name not in ids]
+    assert not missing, f"no {missing}{what_to_do}"
+    places = [ids.index(name) for name in names]
+    assert places == sorted(places), f"in another order: {names}"
+
+
+def test_an_answer_is_open_and_a_solution_passes(notebook):
+    """In the cell of a check is the function that both of them call."""
+    cells = {cell.id: cell for cell in notebook.cells}
+    for number in exercises(notebook):
+        check, answer, solution = (
+            cells[f"{part}-{number}"]
+            for part in ("check", "answer", "solution")
+        )
         assert check.source.startswith(f"def check_{number}(answer"), check.id
         assert f"check_{number}(" in answer.source, answer.id
         short = len(answer.source.splitlines()) <= 6
         assert short, f"{answer.id}: six lines at most"
         reminds = re.match(
-            r"# Run the folded cells? above first\n", answer.source
+            "# Run the folded cells? above first\n", answer.source
         )
         assert reminds, f"{answer.id}: # Run the folded cell above first"
         assert "Not answered yet" in str(answer.outputs), answer.id
@@ -286,7 +307,7 @@ def test_forms_list_the_sentences_that_are_judged_below_them(notebook):
         for line in form.source.splitlines()
         if line.startswith("?")
     ]
-    headings = re.findall(r"(?m)^### (\d+)\. (.+)$", text_of(notebook))
+    headings = re.findall(r"(?m)^### (\d+)\. (.+)$", prose_of(notebook))
     assert list(map(tuple, listed)) == headings, "forms and headings differ"
     numbers = [number for number, _ in headings]
     assert numbers == [str(n) for n in range(1, len(numbers) + 1)]
@@ -296,11 +317,7 @@ def test_forms_list_the_sentences_that_are_judged_below_them(notebook):
         assert "Not answered yet" in str(form.outputs), form.id
     for number in numbers:
         parts = ["sentence", "predict", "verdict", "explain"]
-        names = [f"{part}-{number}" for part in parts]
-        missing = [name for name in names if name not in cells]
-        assert not missing, f"no {missing}"
-        places = [list(cells).index(name) for name in names]
-        assert places == sorted(places), f"in another order: {names}"
+        assert_in_order(notebook, [f"{part}-{number}" for part in parts])
         judge = cells[f"verdict-{number}"]
         assert judge.source.endswith(f"\nverdict({number}, cases)"), judge.id
         assert f"Sentence {number}: " in str(judge.outputs), judge.id
@@ -316,7 +333,7 @@ def test_predictions_are_followed_by_their_answer(notebook):
 
 
 def test_links_lead_somewhere(notebook, path):
-    for target in re.findall(r"\]\(([^)\s]+)\)", text_of(notebook)):
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose_of(notebook)):
         if not target.startswith(("http://", "https://", "#")):
             assert (path.parent / target).exists(), target
 
