@@ -47,7 +47,8 @@ WIDTH = 64
 LENGTH = 8192  # positions that are looked at
 OLD_LENGTH = 2048  # of a model whose context is extended
 FACTORS = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
-EXTENDED = {"original_max_position_embeddings": OLD_LENGTH}
+MOST = "max_position_embeddings"
+EXTENDED = {f"original_{MOST}": OLD_LENGTH}
 # Scalings, as a config of transformers spells them.
 DEFAULT = {"rope_type": "default", "rope_theta": 10_000.0}
 LINEAR = {"rope_type": "linear", "rope_theta": 10_000.0, "factor": 4.0}
@@ -198,13 +199,14 @@ def rotary_functions() -> Iterator[tuple[str, str, Callable, dict]]:
     adapter = partial(transformers, "llama", "Llama", DEFAULT, "bfloat16")
     yield "transformers", "Llama, .to(bfloat16)", adapter, DEFAULT
 
-    for module, name in (
-        ("modules", "RotaryPositionalEmbeddings"),
-        ("models.phi3", "Phi3RotaryPositionalEmbeddings"),
-        ("models.qwen2", "Qwen2RotaryPositionalEmbeddings"),
-        ("models.llama3_1", "Llama3ScaledRoPE"),
+    scaled = LLAMA3 | {"rope_theta": 1e4, f"original_{MOST}": 8192}
+    for module, name, scaling in (
+        ("modules", "RotaryPositionalEmbeddings", {}),
+        ("models.phi3", "Phi3RotaryPositionalEmbeddings", {}),
+        ("models.qwen2", "Qwen2RotaryPositionalEmbeddings", {}),
+        ("models.llama3_1", "Llama3ScaledRoPE", scaled),
     ):
-        yield "torchtune", name, partial(torchtune, module, name), {}
+        yield "torchtune", name, partial(torchtune, module, name), scaling
 
     library, name = "rotary-embedding-torch", "RotaryEmbedding"
     yield library, name, rotary_embedding_torch, {}

@@ -40,13 +40,16 @@ def main() -> int:
     if "width" in given and not rotary:
         given["d_model"] = given.pop("width")
     sys.path.insert(0, os.getcwd())
+    if ":" not in target:
+        command.error(f"{target}: give package.module:function")
     try:
-        if ":" not in target:
-            raise ValueError(f"{target}: give package.module:function")
         function = resolve_name(target)
+    except Exception as error:  # whatever the module raises
+        command.error(f"{target}: {type(error).__name__}: {error}")
+    try:
         found = (review_rotary if rotary else review)(function, **given)
-    except (ImportError, AttributeError, OSError, TypeError, ValueError) as e:
-        command.error(str(e))  # exits with 2
+    except (OSError, TypeError, ValueError) as error:
+        command.error(str(error))  # exits with 2
     try:
         print(found, flush=True)
     except BrokenPipeError:  # the reader has seen enough, as `head` has

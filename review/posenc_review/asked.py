@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .changes import SLIPS
+from .changes import EXACT, SLIPS
 from .formula import geometric
 from .measure import STEADY, Measured, Pairs
 from .report import Finding, OutOfReachError, number, plain, shown
@@ -52,7 +52,6 @@ OTHER_VALUES: dict[str, tuple] = {
     "beta_slow": POWERS,
     "truncate": (True, False),
 }
-EXACT = 1e-6  # what float32 may lose of a frequency, relatively
 NEARLY = 0.02  # a pair that misses a base by less was meant to follow it
 FEW = 0.25  # of the pairs: so many may be wrong; more are of another kind
 ROUGH = 1e-4  # a base that misses another by less, relatively, is that one
@@ -62,7 +61,6 @@ class RotarySettings(NamedTuple):
     """What a config asks of a rotary function."""
 
     width: int  # of a head
-    columns: int  # how many of them turn
     scaling: str  # one of `SCALINGS`
     base: float
     frequencies: np.ndarray  # of each pair that turns
@@ -70,6 +68,11 @@ class RotarySettings(NamedTuple):
     max_len: int | None
     given: dict  # the settings that were read, to change one of them
     others: dict[str, dict]  # those of other layers, by their names
+
+    @property
+    def columns(self) -> int:
+        """Return how many columns turn."""
+        return 2 * len(self.frequencies)
 
     @property
     def convention(self) -> str:
@@ -128,22 +131,20 @@ def read_config(
     if not layers and len(sets) == 1:
         layers = next(iter(sets))
     if layers not in sets:
-        raise ValueError(f"{layers=}: give one of {'; '.join(sets)}")
+        known = "; ".join(filter(None, sets)) or "none: it has one set"
+        raise ValueError(f"{layers=}: give one of {known}")
     settings = sets.pop(layers)
     refuse_unread(config, settings)
     width = width or head_width(config, settings)
-    part = width * positive(settings, PART, default=1)
-    columns = int(positive(config, "rotary_dim", default=part)) // 2 * 2
-    if not 2 <= columns <= width:
-        raise ValueError(f"{columns} of {width} columns should turn")
     max_len = int(positive(config, "max_position_embeddings", default=0))
-    read = of_set(settings, width, columns, max_len or None)
+    part = positive(config, "rotary_dim", default=0) / width
+    if part:
+        settings = settings | {PART: part}
+    read = of_set(settings, width, max_len or None)
     return read._replace(others=sets)
 
 
-def of_set(
-    settings: dict, width: int, columns: int, max_len: int | None
-) -> RotarySettings:
+def of_set(settings: dict, width: int, max_len: int | None) -> RotarySettings:
     """Return what one set of rotary settings asks for."""
     scaling = settings.get("rope_type") or settings.get("type") or "default"
     if scaling == "mrope":  # as transformers reads it, for Qwen2-VL
@@ -155,16 +156,20 @@ def of_set(
     base = positive(settings, "rope_theta", default=BASE)
     if base <= 1:
         raise ValueError(f"rope_theta={base}: give a number above 1")
+    columns = round(width * positive(settings, PART, default=1), 6) // 2 * 2
+    if not 2 <= columns <= width:
+        raise ValueError(f"{columns:g} of {width} columns should turn")
     settings = dict(settings)
     if settings.get(OLD_LEN) is None:
         settings[OLD_LEN] = max_len
     if scaling == "yarn" and settings.get("factor") is None and max_len:
         settings["factor"] = max_len / positive(settings, OLD_LEN)
     steps = width / 2 if scaling == "proportional" else columns / 2
-    rates = SCALINGS[scaling](geometric(base, columns // 2, steps), settings)
+    usual = geometric(base, int(columns) // 2, steps)
+    rates = SCALINGS[scaling](usual, settings)
     length = yarn_length(settings) if scaling == "yarn" else 1.0
     return RotarySettings(
-        width, columns, scaling, base, rates, length, max_len, settings, {}
+        width, scaling, base, rates, length, max_len, settings, {}
     )
 
 
@@ -197,12 +202,13 @@ def rotary_sets(config: dict) -> dict[str, dict]:
     own = config.get(name) or {}
     if not isinstance(own, dict):
         raise ValueError(f"{name}={shown(own)}: give an object of settings")
-    sets = {k: usual | v for k, v in own.items() if isinstance(v, dict)}
+    sets = {name: of for name, of in own.items() if isinstance(of, dict)}
+    usual |= {name: of for name, of in own.items() if name not in sets}
     local = config.get("rope_local_base_freq")
     if not sets and local is not None:
-        near = usual | {"rope_theta": local}
-        sets = {"full_attention": usual | own, "sliding_attention": near}
-    return sets or {"": usual | own}
+        usual_type = {"rope_type": "default", "rope_theta": local}
+        sets = {"full_attention": {}, "sliding_attention": usual_type}
+    return {name: usual | of for name, of in (sets or {"": {}}).items()}
 
 
 def refuse_unread(config: dict, settings: dict) -> None:
@@ -236,6 +242,16 @@ def head_width(config: dict, settings: dict) -> int:
 
 
 # What becomes of the usual frequencies.
+
+
+def linear(usual: np.ndarray, settings: dict) -> np.ndarray:
+    """Divide all frequencies."""
+    return usual / positive(settings, "factor")
+
+
+def proportional(usual: np.ndarray, settings: dict) -> np.ndarray:
+    """Divide all frequencies, if a factor is given."""
+    return usual / positive(settings, "factor", default=1)
 
 
 def llama3(usual: np.ndarray, settings: dict) -> np.ndarray:
@@ -284,42 +300,37 @@ def yarn_length(settings: dict) -> float:
 
 SCALINGS: dict[str, Callable[[np.ndarray, dict], np.ndarray]] = {
     "default": lambda usual, settings: usual,
-    "linear": lambda usual, settings: usual / positive(settings, "factor"),
+    "linear": linear,
     "llama3": llama3,
     "yarn": yarn,
-    "proportional": lambda usual, settings: (
-        usual / positive(settings, "factor", default=1)
-    ),
+    "proportional": proportional,
 }
+
+
+# Which other frequencies a function may have taken.
 
 
 def mistaken(config: RotarySettings) -> Iterator[tuple[Finding, np.ndarray]]:
     """Yield what else a config might be taken for, and the frequencies."""
     rates = config.frequencies
     usual = geometric(config.base, len(rates))
-    of_head = geometric(config.base, len(rates), config.width / 2)
-    factors, most = usual / rates, (usual / rates).max()
     if config.columns < config.width:
         words = "Exponents count the columns of the head, not of its part."
+        of_head = geometric(config.base, len(rates), config.width / 2)
         yield Finding("scaling", words), of_head
     for words, settings in other_settings(config):
         try:
-            other = of_set(
-                config.given | settings,
-                config.width,
-                config.columns,
-                config.max_len,
-            )
+            other = of_set(settings, config.width, config.max_len)
         except ValueError:  # a setting of that scaling is missing
             continue
         finding = Finding("scaling", f"The frequencies are those of {words}.")
         yield finding, other.frequencies
     for words, other in (
-        ("Frequencies are multiplied by the factor.", usual * factors),
-        ("Frequencies are divided by the factor twice.", usual / factors**2),
+        ("Frequencies are multiplied by the factor.", usual**2 / rates),
+        ("Frequencies are divided by the factor twice.", rates**2 / usual),
         (
             "Fast pairs are divided by the factor, and slow ones are kept.",
-            usual * (1 + 1 / most) - rates,
+            usual * (1 + (rates / usual).min()) - rates,
         ),
     ):
         yield Finding("scaling", words), other
@@ -332,19 +343,19 @@ def other_settings(config: RotarySettings) -> Iterator[tuple[str, dict]]:
         yield f"the other layers, {name}", settings
     if config.scaling == "yarn":
         both = {"beta_fast": None, "beta_slow": None}
-        yield "the defaults of beta_fast and beta_slow", both
-    values = {"rope_type": tuple(SCALINGS)} | OTHER_VALUES
-    for name, others in values.items():
+        yield "the defaults of beta_fast and beta_slow", given | both
+    for name, others in (
+        {"rope_type": tuple(SCALINGS)} | OTHER_VALUES
+    ).items():
         asked = given.get(name)
         due = "its default" if asked is None else asked
         for value in others:
             if value != asked:
                 words = f"{name} {value}, where the config asks for {due}"
-                yield words, {name: value}
-    words = (
-        f"base {plain(BASE)}, without scaling: rope_theta is not read either"
-    )
-    yield words, {"rope_type": "default", "rope_theta": BASE}
+                yield words, given | {name: value}
+    words = f"base {plain(BASE)}, without scaling: rope_theta is not read"
+    default = {"rope_type": "default", "rope_theta": BASE}
+    yield f"{words} either", given | default
 
 
 def slips(
@@ -405,9 +416,10 @@ def guess(seen: Measured, pairs: Pairs) -> list[Series]:
     usual.sort(key=lambda series: misses(seen, series.frequencies).sum())
     if not seen.even or not misses(seen, usual[0].frequencies).any():
         return usual
-    if not fitted(seen, count):
-        return [*by_parts(seen, usual), *usual]
-    base, factor = fitted(seen, count)
+    found = fitted(seen, count)
+    if not found:
+        return usual
+    base, factor = found
     words = f"base {plain(base)}"
     words += f", linear by {plain(factor)}" if factor != 1 else ""
     notes = [
@@ -456,30 +468,9 @@ def fitted(seen: Measured, pairs: int) -> tuple[float, float] | None:
 
 
 def roundest(number: float, spread: float) -> float:
-    """Return a number of at most four digits near another, or that other."""
-    for digits in range(4):
-        short = float(f"{number:.{digits}e}")
-        if abs(short - number) <= spread * number:
-            return short
-    return number
-
-
-def by_parts(seen: Measured, usual: list[Series]) -> Iterator[Series]:
-    """Yield that fast pairs follow a base, and slow ones are divided by more.
-
-    So do the scalings of llama3 and YaRN, up to a factor that the slowest
-    pairs share. Frequencies are then as they were measured.
-    """
-    for series in usual:
-        with np.errstate(divide="ignore"):
-            ratios = series.frequencies / seen.frequencies
-            exact = ratios * (ROUGH + seen.spread / np.abs(seen.frequencies))
-        rises = np.all(np.diff(ratios) >= -exact[1:] - exact[:-1])
-        levels_off = ratios[-1] - ratios[-2] <= exact[-1] + exact[-2]
-        if rises and levels_off and abs(ratios[0] - 1) <= exact[0]:
-            words = f"{series.words}, by parts (up to {plain(ratios[-1], 3)})"
-            yield Series(seen.frequencies, words, seen.spread)
-            return
+    """Return the number of four digits near another, or that other."""
+    short = float(f"{number:.3e}")
+    return short if abs(short - number) <= spread * number else number
 
 
 def refuse(seen: Measured, usual: Series) -> None:
@@ -487,20 +478,19 @@ def refuse(seen: Measured, usual: Series) -> None:
 
     If only a few pairs miss the likeliest base, these are wrong instead.
     """
-    rates, half = np.abs(seen.frequencies), len(seen.frequencies) // 2
+    rates = np.abs(seen.frequencies)
     others = np.abs(rates / usual.frequencies - 1) > NEARLY
     if not seen.even or others.mean() < FEW:
         return
+    length = float(np.median(seen.length))
     words = "Frequencies follow no single base and no known scaling:"
     words += f" {few(rates)} radians per position"
-    if half > 1 and np.allclose(rates[:half], rates[-half:], rtol=ROUGH):
-        words += "; they repeat, as with two axes"
-    length = float(np.median(seen.length))
     if abs(length - 1) > STEADY:
-        words += f"; lengths change by {plain(length, 4)}, as with longrope"
+        words += f"; lengths change by {plain(length, 4)}"
     raise OutOfReachError(
-        f"{words}. This is not reviewed without being told what is meant:"
-        " give config=, base=, or frequencies= (and length=)."
+        f"{words}. Two axes, longrope and others are not reviewed without"
+        " being told what is meant: give config=, base=, or frequencies= (and"
+        " length=)."
     )
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .formula import FLOAT32, Call
+from .formula import FLOAT32, ROUNDINGS, Call
 from .report import Finding, numbered
 
 # Angles that pairs may miss by rounding alone: bfloat16 loses 0.016 of a hand.
@@ -15,6 +15,7 @@ STEADY = 1e-4
 # A frequency is refined from far positions as long as these are foretold to
 # within this angle: far from a half turn, beyond which turns are miscounted.
 SURPRISE = 0.3
+FEW = 8  # positions, from 1 on, that tell whether pairs turn evenly
 # What a column that is 1 puts into others is rounding, if it is less.
 LEAK = 1e-6
 LAYOUTS = (
@@ -57,27 +58,27 @@ def measure(first: Call, doubled: Call | None, step: float) -> Measured:
     just below 1 are a `step` apart, in the format of the results.
     """
     off_by = 4 * max(step, FLOAT32)  # of a hand: rounded more than once
-    hands = first.hands[1:9]
+    hands = first.hands[1 : 1 + FEW]
     with np.errstate(invalid="ignore", divide="ignore"):
         lengths = np.abs(hands)
         length = np.median(lengths, axis=0)
         near = np.angle(hands[1] * hands[0].conj())
         phase = np.angle(hands[0] * np.exp(-1j * near))
-        angles = phase + np.multiply.outer(np.arange(1, 9), near)
+        angles = phase + np.multiply.outer(np.arange(1, 1 + FEW), near)
         off = np.abs(hands / length - np.exp(1j * angles)).max()
         wobble = np.ptp(lengths, axis=0).max()
     even = bool(off <= EVEN and wobble <= off_by + STEADY)
     frequencies, spread = near, np.full(len(near), off_by)
     if doubled is not None and even:
-        for place, (one, other) in enumerate(pairwise(doubled.hands)):
-            places = 2.0**place  # from one position to the other
-            foretold = frequencies * places
+        for power, (one, other) in enumerate(pairwise(doubled.hands)):
+            apart = 2.0**power  # from one position to the other
+            foretold = frequencies * apart
             missed = np.angle(other * one.conj() * np.exp(-1j * foretold))
             if not np.all(np.abs(missed) <= SURPRISE):
                 break
-            frequencies = frequencies + missed / places
-            float32_loss = 16 * FLOAT32 * np.abs(foretold)
-            spread = (off_by + float32_loss) / places
+            frequencies = frequencies + missed / apart
+            lost = 2 * ROUNDINGS * FLOAT32 * np.abs(foretold)  # of both
+            spread = (off_by + lost) / apart
         if np.any(np.abs(frequencies - near) > 2 * off_by):
             frequencies = near  # far positions in a call change near ones
             spread = np.full(len(near), off_by)
@@ -136,25 +137,29 @@ def laid_out(partner: np.ndarray) -> tuple[Pairs, list[Finding]]:
     turn is its own partner.
     """
     width = len(partner)
-    firsts = np.flatnonzero(partner > np.arange(width))
-    distances = partner[firsts] - firsts
-    distance, begin, last = int(distances[0]), int(firsts[0]), int(firsts[-1])
+    turning = np.flatnonzero(partner > np.arange(width))  # first columns
+    distances = partner[turning] - turning
+    distance, begin, last = distances[0], turning[0], turning[-1]
     if distance == 1:
         layout = "interleaved" if width > 2 else "interleaved or half"
         # Pair 0 alone may stand still.
-        places = np.arange(0 if begin == 2 else begin, last + 1, 2)
+        firsts = np.arange(0 if begin == 2 else begin, last + 1, 2)
     elif 2 * distance == width and last < distance - 1:
-        layout, places = "half of the head", np.arange(begin, last + 1)
-    else:  # the first pairs of a block may stand still
+        layout, firsts = "half of the head", np.arange(begin, last + 1)
+    else:  # the first pairs of a block may stand still, or the last
         layout = "half" if 2 * distance == width else "half of the part"
-        places = np.arange(last + 1 - distance, last + 1)
-    if np.any(distances != distance) or not np.isin(firsts, places).all():
-        one, other = firsts[0], partner[firsts[0]]
+        firsts = np.arange(distance) + max(0, last + 1 - distance)
+    if (
+        np.any(distances != distance)
+        or 2 * distance > width
+        or not np.isin(turning, firsts).all()
+    ):
+        one, other = begin, partner[begin]
         words = f"Columns {one} and {other} are a pair, as in no usual layout."
-        columns = np.stack([firsts, partner[firsts]], axis=1)
+        columns = np.stack([turning, partner[turning]], axis=1)
         return Pairs("unknown", columns, width), [Finding("layout", words)]
-    columns = np.stack([places, places + distance], axis=1)
-    pairs = Pairs(layout, columns, width, ~np.isin(places, firsts))
+    columns = np.stack([firsts, firsts + distance], axis=1)
+    pairs = Pairs(layout, columns, width, ~np.isin(firsts, turning))
     if not pairs.still.any():
         return pairs, []
     words = numbered("Pair", np.flatnonzero(pairs.still))

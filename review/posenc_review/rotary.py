@@ -14,11 +14,18 @@ from typing import NamedTuple
 import numpy as np
 
 from . import asked, report
-from .changes import NEAR, Change, Evidence, as_measured, changes, describe
-from .changes import explain as explain_by
+from .changes import (
+    NEAR,
+    Change,
+    Evidence,
+    as_measured,
+    changes,
+    describe,
+    explain,
+)
 from .changes import lengths as other_lengths
-from .formula import DTYPES, STEP, Call, Formula, dtype_of, telling
-from .measure import LAYOUTS, LEAK, Measured, Pairs, measure, pairs_of
+from .formula import CHUNK, DTYPES, STEP, Call, Formula, dtype_of, telling
+from .measure import LAYOUTS, LEAK, Pairs, measure, pairs_of
 from .measure import interleaved_as_half as as_half
 from .report import Answer, Finding, OutOfReachError, Review, numbered, plain
 
@@ -29,7 +36,6 @@ FIRST_CALL = "of positions 0 to 63"
 LONG = 4096  # tokens of a row, where all positions are asked for
 LONGEST = 20_011  # tokens of one row: no multiple of any block
 MUCH = 2**24  # numbers that a call may have: 128 MiB in float64
-CHUNK = 2**19  # numbers that are compared in one go, to stay in the cache
 ALONE = 40  # positions that are asked for in calls of their own
 # In 16 bits, a rotation rounds two cosines and sines, two products and a sum:
 # at worst, the numbers around 1 lose three steps by that.
@@ -43,14 +49,14 @@ class Rotation:
     even if the function changes it in place.
     """
 
-    def __init__(self, rotate: Callable, width: int):
-        """Take the function and the width of what it turns."""
-        self.rotate, self.width = rotate, width
+    def __init__(self, rotate: Callable, width: int, tolerance: float):
+        """Take the function, and the width of what it turns."""
+        self.rotate, self.width, self.tolerance = rotate, width, tolerance
         random = np.random.default_rng(3)
         sizes = random.integers(64, 128, (61, width)) / 128
         self.pool = sizes * random.choice([-1, 1], sizes.shape)
         self.changed: set[str] = set()  # arguments, in place
-        self.most_rows = self.most_tokens = 0
+        self.earlier: dict[tuple, np.ndarray] = {}  # first positions, by shape
 
     def __call__(self, x: np.ndarray, positions: np.ndarray) -> Answer:
         """Return what it makes of `x`."""
@@ -63,14 +69,34 @@ class Rotation:
         if answer.made is not None and answer.made.shape != x.shape:
             words = f"the result's shape is {answer.made.shape}, not {x.shape}"
             return Answer(None, words)
-        self.most_rows = max(self.most_rows, len(x))
-        self.most_tokens = max(self.most_tokens, positions.shape[1])
+        self.earlier.setdefault(positions.shape, positions)
         return answer
 
-    def given(self, positions: np.ndarray) -> np.ndarray:
-        """Return vectors for a call, no two neighbors alike."""
-        count = np.arange(positions.size).reshape(positions.shape)
-        return self.pool[count % len(self.pool)]
+    def call(
+        self, positions: np.ndarray, pairs: Pairs, name: str = ""
+    ) -> tuple[Call | None, str, list[int]]:
+        """Make a call with vectors no two neighbors of which are alike.
+
+        Returns:
+            The call, or what went wrong, and the columns that changed without
+            being in a pair.
+        """
+        count = np.arange(positions.size)
+        x = self.pool[count % len(self.pool)].reshape(*positions.shape, -1)
+        earlier = self.earlier.get(positions.shape, positions)
+        answer = self(x, positions)
+        if answer.made is None:
+            return None, answer.trouble, []
+        flat = [each.reshape(-1, self.width) for each in (x, answer.made)]
+        given, made = (each[:, pairs.columns] for each in flat)
+        off = np.abs(flat[1][:, pairs.rest] - flat[0][:, pairs.rest])
+        places = np.unravel_index(count, positions.shape)
+        call = Call(name, positions, *places, given, made, earlier)
+        return (
+            call,
+            "",
+            pairs.rest[~(off <= self.tolerance).all(axis=0)].tolist(),
+        )
 
 
 def review_rotary(
@@ -124,63 +150,61 @@ def review_rotary(
     report.check_integer("max_len", max_len, FIRST.size, MUCH)
     report.check_above("tolerance", tolerance, 0)
     report.check_choice("dtype", dtype, DTYPES)
-    rotation = Rotation(rotate, held.width)
+    rotation = Rotation(rotate, held.width, tolerance)
     if layout == LAYOUTS[-1]:
         rotation.rotate = as_read(rotate, held.width)
 
-    pairs, findings = first_sight(rotation)
-    if layout == LAYOUTS[-1] and "rotation" in dict(findings):
-        words = "Columns are not written as halves, as is asked for."
-        findings = [Finding("position 0", words)]
-    near = pairs and ask_first(rotation, pairs, FIRST)
-    asked_for = str(held.config or "")
+    pairs, findings = first_sight(rotation, layout)
+    near = pairs and rotation.call(FIRST, pairs, FIRST_CALL)[0]
     if near is None:
-        return Review(tuple(findings), asked=asked_for)
+        return Review(tuple(findings), asked=str(held.config or ""))
     findings += other_pairs(held, pairs)
-    limit, failing = first_to_fail(rotation, max_len)
+    limit, failing = first_to_fail(rotation, pairs, max_len)
     findings += failing
-    doubled = 2 ** np.arange(np.log2(limit) // 1)[None]
-    doubled = ask_first(rotation, pairs, doubled)
+    doubled = 2 ** np.arange(int(np.log2(limit)))[None]
+    doubled = rotation.call(doubled, pairs)[0]
 
     notes, dtype_seen = [], dtype_of(near.made)
     # Steps are twice as wide from 1 to 2, and again from 2 to 4.
-    widened = 2 ** max(0, np.ceil(np.log2(held.length)))
-    step = STEP.get(dtype_seen, 0) * widened
+    longest = max(held.length, np.median(np.abs(near.hands)) - NEAR)
+    step = STEP.get(dtype_seen, 0) * 2 ** max(0, np.ceil(np.log2(longest)))
     if dtype and DTYPES.index(dtype_seen) < DTYPES.index(dtype):
         said = f"Results are in {dtype_seen}, where {dtype} is asked for."
         findings.append(Finding("precision", said))
     elif step:
         least = plain(SHORT_STEPS * step, 2)
-        said = (
-            f"results are in {dtype_seen}: errors below {least} are not seen"
-        )
-        notes.append(f"{said}.")
+        said = f"results are in {dtype_seen}: errors below {least} are not"
+        notes.append(f"{said} seen.")
 
     seen = measure(near, doubled, step)
-    evidence = Evidence([near], seen)
-    candidate = likeliest(
-        held, pairs, evidence, tolerance + SHORT_STEPS * step
-    )
+    flat = pairs.columns.T
+    columns = np.searchsorted(np.sort(flat, axis=None), flat)
+    evidence = Evidence([near], seen, columns)
+    slack = tolerance + SHORT_STEPS * step
+    candidate = likeliest(held, pairs, evidence, slack)
     notes += candidate.series.notes
     if candidate.stretched:
         findings.append(candidate.stretched.finding)
-    look = Look(rotation, pairs, limit, near)
-    explained = explanations(look, candidate, evidence, held.holds)
-    findings += explained
+    every, seen_wrong = every_call(rotation, pairs, limit, candidate)
+    findings += seen_wrong
+    is_wrong = every.wrong_positions(candidate.formula).size
+    if is_wrong and "state" not in dict(findings):
+        findings.append(explained(every, candidate))
     if "positions" in rotation.changed:
         findings.append(Finding("input", "positions are changed in place."))
     if "x" in rotation.changed:
         notes.append("x is changed in place.")
     if held.rates is not None and not layout:
         notes.append("whether pairs are interleaved or halves is not asked.")
+    shapes = [call.positions.shape for call in every.calls]
+    rows, tokens = np.max(shapes, axis=0)
     return Review(
         tuple(findings),
-        convention_of(held, pairs, candidate, seen, explained),
-        f"Looked at: positions 0 to {limit - 1}, calls of 1 to"
-        f" {rotation.most_tokens} tokens, batches of up to"
-        f" {rotation.most_rows} rows, alone and again.",
+        convention_of(held, pairs, candidate, findings),
+        f"Looked at: positions 0 to {limit - 1}, calls of 1 to {tokens}"
+        f" tokens, batches of up to {rows} rows, alone and again.",
         tuple(notes),
-        asked_for,
+        str(held.config or ""),
     )
 
 
@@ -197,11 +221,6 @@ class Held(NamedTuple):
     rates: np.ndarray | None  # the frequencies of pairs that are to turn
     length: float
 
-    @property
-    def holds(self) -> bool:
-        """Tell whether frequencies are asked for in some way."""
-        return self.base is not None or self.rates is not None
-
     @classmethod
     def to(
         cls, base, layout, config, layers, frequencies, length, width
@@ -217,21 +236,21 @@ class Held(NamedTuple):
         if base is not None:
             report.check_above("base", base, 1)
         read = rates = None
+        usual_width, usual_length = WIDTH, 1.0
         if config is not None:
             read = asked.read_config(config, layers, width)
-            width, rates = read.width, read.frequencies
-            length = length or read.length
+            usual_width, usual_length = read.width, read.length
+            base, rates = read.base, read.frequencies
         if frequencies is not None:
-            rates = np.trim_zeros(np.asarray(frequencies, float), "b")
+            rates = np.asarray(frequencies, float)
             right = (
-                rates.ndim == 1 and rates.size and np.all(np.isfinite(rates))
+                rates.ndim == 1 and rates.any() and np.all(np.isfinite(rates))
             )
-            report.check(
-                "frequencies", frequencies, right, "a number for each pair"
-            )
-            width = width or 2 * len(rates)
-        width = WIDTH if width is None else width
-        length = 1.0 if length is None else length
+            words = "a number for each pair"
+            report.check("frequencies", frequencies, right, words)
+            usual_width, rates = 2 * len(rates), np.trim_zeros(rates, "b")
+        width = usual_width if width is None else width
+        length = usual_length if length is None else length
         report.check_integer("width", width, 2, WIDEST)
         report.check("width", width, width % 2 == 0, "an even number")
         report.check_above("length", length, 0)
@@ -274,6 +293,8 @@ class Candidate(NamedTuple):
     series: asked.Series  # that its frequencies follow
     likely: list[Change]  # to other settings and bases
     stretched: Change | None  # if lengths are others than those asked for
+    near: Evidence  # the first positions
+    held: bool  # to frequencies that are asked for
 
 
 def likeliest(
@@ -283,47 +304,48 @@ def likeliest(
 
     That is what fits the first call; or else what a known change fits to it.
     """
-    candidates = list(candidates_for(held, pairs, near.measured, tolerance))
+    candidates = list(candidates_for(held, pairs, near, tolerance))
     for candidate in candidates:
-        if not near.wrong_calls(candidate.formula):
+        if not near.wrong_positions(candidate.formula).size:
             return candidate
     for candidate in candidates:
         tried = changes(candidate.formula, near, candidate.likely)
-        if explain_by(candidate.formula, near, tried):
+        if explain(candidate.formula, near, tried):
             return candidate
-    if not held.holds:
+    if not candidates[0].held:
         asked.refuse(near.measured, candidates[0].series)
     return candidates[0]
 
 
 def candidates_for(
-    held: Held, pairs: Pairs, seen: Measured, tolerance: float
+    held: Held, pairs: Pairs, near: Evidence, tolerance: float
 ) -> Iterator[Candidate]:
     """Yield what the function may be meant to do, the likeliest first."""
+    seen = near.measured
+    is_held = held.base is not None or held.rates is not None
     sign = -1.0 if np.median(np.sign(seen.frequencies)) < 0 else 1.0
     count, signs, others = len(pairs.columns), (sign, -sign), []
     upright = seen._replace(frequencies=sign * seen.frequencies)
-    base = held.config.base if held.config else held.base
     if held.rates is not None and len(held.rates) == count:
         words = held.config.convention if held.config else "as asked for"
         every, signs = [asked.Series(held.rates, words)], (1.0,)
         others += asked.mistaken(held.config) if held.config else []
-    elif base is not None:
-        every = asked.usual_series((base,), pairs)
+    elif held.base is not None:
+        every = asked.usual_series((held.base,), pairs)
         if held.rates is not None:  # for other columns than those that turn
-            rates = asked.geometric(base, count, len(held.rates))
-            every.insert(0, asked.Series(rates, f"base {plain(base)}"))
+            rates = asked.geometric(held.base, count, len(held.rates))
+            every.insert(0, asked.Series(rates, f"base {plain(held.base)}"))
     else:
         every = asked.guess(upright, pairs)
-    if base is not None:
-        others += asked.slips(base, count, upright)
+    if held.base is not None:
+        others += asked.slips(held.base, count, upright)
     for series in every:
         for sign in signs:
             formula = Formula(
                 sign * np.where(pairs.still, 0, series.frequencies),
                 tolerance,
-                length=held.length,
-                doubt=series.doubt,
+                held.length,
+                series.doubt,
             )
             stretched = other_lengths(formula, seen)
             formula = stretched.formula if stretched else formula
@@ -332,7 +354,7 @@ def candidates_for(
                 for finding, other in others
                 if len(other) == count
             ]
-            yield Candidate(formula, series, likely, stretched)
+            yield Candidate(formula, series, likely, stretched, near, is_held)
 
 
 # Calls.
@@ -375,7 +397,9 @@ def calls_of(limit: int, width: int) -> Iterator[tuple[str, np.ndarray]]:
     yield f"{FIRST_CALL}, again", FIRST
 
 
-def first_sight(rotation: Rotation) -> tuple[Pairs | None, list[Finding]]:
+def first_sight(
+    rotation: Rotation, layout: str
+) -> tuple[Pairs | None, list[Finding]]:
     """Ask for each column alone, and see which of them are pairs."""
     made = []
     for column in [*range(rotation.width), 0]:
@@ -390,17 +414,21 @@ def first_sight(rotation: Rotation) -> tuple[Pairs | None, list[Finding]]:
         words = "The same call gives another result a second time."
         return None, [Finding("state", words)]
     # [position, column of the result, column that is 1]
-    return pairs_of(np.stack(made[:-1], axis=-1))
+    pairs, findings = pairs_of(np.stack(made[:-1], axis=-1))
+    if layout == LAYOUTS[-1] and "rotation" in dict(findings):
+        words = "Columns are not written as halves, as is asked for."
+        findings = [Finding("position 0", words)]
+    return pairs, findings
 
 
 def first_to_fail(
-    rotation: Rotation, max_len: int
+    rotation: Rotation, pairs: Pairs, max_len: int
 ) -> tuple[int, list[Finding]]:
     """Return how many positions there are, and the first that fails."""
 
     def trouble(place: int) -> str:
-        positions = np.array([[0, place]])
-        return rotation(rotation.given(positions), positions).trouble
+        positions = np.append(FIRST[:, 1:], [[place]], axis=1)
+        return rotation.call(positions, pairs)[1]
 
     right, wrong = FIRST.size - 1, max_len - 1
     if not trouble(wrong):
@@ -412,156 +440,75 @@ def first_to_fail(
     return wrong, [Finding("far positions", words)]
 
 
-def ask_first(
-    rotation: Rotation, pairs: Pairs, positions: np.ndarray
-) -> Call | None:
-    """Make a call of a few tokens and keep all of them."""
-    x, positions = rotation.given(positions), positions.astype(int)
-    made = rotation(x, positions).made
-    if made is None:
-        return None
-    picks = np.arange(positions.size)
-    return call_of(FIRST_CALL, positions, picks, x, made, pairs)
-
-
-def call_of(
-    name: str,
-    positions: np.ndarray,
-    picks: np.ndarray,
-    x: np.ndarray,
-    made: np.ndarray,
-    pairs: Pairs,
-) -> Call:
-    """Keep some tokens of a call, numbered from its first to its last."""
-    rows, tokens = np.unravel_index(picks, positions.shape)
-    given = x[rows, tokens][:, pairs.columns]
-    became = made[rows, tokens][:, pairs.columns]
-    return Call(name, positions, rows, tokens, given, became)
-
-
-class Look(NamedTuple):
-    """What is needed to make all calls."""
-
-    rotation: Rotation
-    pairs: Pairs
-    limit: int  # positions are below it
-    near: Call  # the first positions, when they were first asked for
-
-
-def every_call(
-    look: Look, formula: Formula
-) -> tuple[list[Call], list[Finding], np.ndarray]:
-    """Make all calls, compare each with the formula, and keep some tokens.
-
-    Returns:
-        The calls; findings of calls that fail, of columns that do not turn,
-        and of first positions that are turned otherwise afterwards; and the
-        positions that are right in one place and wrong in another.
-    """
-    rotation, pairs, tolerance = look.rotation, look.pairs, formula.tolerance
-    calls, trouble, rest = [], "", []
-    earlier: dict[tuple, np.ndarray] = {}
-    was_right, was_wrong = np.zeros((2, look.limit), bool)
-    for name, positions in calls_of(look.limit, rotation.width):
-        x = rotation.given(positions)
-        answer = rotation(x, positions)
-        if answer.made is None:
-            trouble = trouble or f"A call {name} fails: {answer.trouble}."
-            continue
-        wrong = compare(formula, positions, x, answer.made, pairs)
-        was_wrong[positions.ravel()[wrong]] = True
-        was_right[positions.ravel()[~wrong]] = True
-        picks = telling(wrong) if positions is not FIRST else FIRST[0]
-        before = earlier.setdefault(positions.shape, positions)
-        call = call_of(name, positions, picks, x, answer.made, pairs)
-        calls.append(call._replace(earlier=before))
-        off = np.abs(answer.made[..., pairs.rest] - x[..., pairs.rest])
-        rest += pairs.rest[~(off <= tolerance).all(axis=(0, 1))].tolist()
-    findings = [Finding("calls", trouble)] if trouble else []
-    if rest:
-        words = f"{numbered('Column', rest)} should stay as they are, but"
-        findings.append(Finding("rest", f"{words} change."))
-    again = calls[-1] if calls[-1].positions is FIRST else look.near
-    if np.abs(again.made - look.near.made).max() > tolerance:
-        words = "Positions 0 to 63, asked again after other calls, are turned"
-        findings.append(Finding("state", f"{words} otherwise."))
-    return calls, findings, np.flatnonzero(was_right & was_wrong)
-
-
-def compare(
-    formula: Formula,
-    positions: np.ndarray,
-    x: np.ndarray,
-    made: np.ndarray,
-    pairs: Pairs,
-) -> np.ndarray:
-    """Compare a whole call piece by piece: which tokens are wrong?"""
-    size = max(CHUNK // x.shape[-1], 1)
-    wrong = []
-    for start in range(0, positions.size, size):
-        picks = np.arange(start, min(start + size, positions.size))
-        call = call_of("", positions, picks, x, made, pairs)
-        wrong.append(~formula.fits(call).all(axis=1))
-    return np.concatenate(wrong)
-
-
 # What explains them.
 
 
-def explanations(
-    look: Look, candidate: Candidate, near: Evidence, holds: bool
-) -> list[Finding]:
-    """Explain what is wrong, by one change or by one after the other."""
-    formula, likely, explained = candidate.formula, candidate.likely, []
-    for _ in range(2):
-        calls, findings, contested = every_call(look, formula)
-        findings = [*explained, *findings]
-        remembers = any(each.name == "state" for each in findings)
-        every = near._replace(calls=calls, contested=contested)
-        if remembers or not every.wrong_calls(formula):
-            return findings
-        change = first_change(formula, every, likely)
-        if change:
-            return [*findings, change.finding]
-        change = first_change(formula, near, likely)
-        if not change:
-            break
-        explained.append(change.finding)
-        formula, likely = change.formula, []
-    largest = by_the_largest(formula, every, holds)
-    return [*findings, largest or describe(formula, every)]
+def every_call(
+    rotation: Rotation, pairs: Pairs, limit: int, candidate: Candidate
+) -> tuple[Evidence, list[Finding]]:
+    """Make all calls, and compare each with the formula.
+
+    Returns:
+        The calls, of which the tokens are kept that tell what is wrong; and
+        findings of calls that fail, of columns that should not turn, and of
+        first positions that are turned otherwise after all other calls.
+    """
+    formula, near = candidate.formula, candidate.near
+    calls, failed, rest = [], [], []
+    was_right, was_wrong = np.zeros((2, limit), bool)
+    for name, positions in calls_of(limit, rotation.width):
+        call, trouble, changed = rotation.call(positions, pairs, name)
+        if call is None:
+            failed.append(f"A call {name} fails: {trouble}.")
+            continue
+        wrong = formula.wrong(call)
+        was_wrong[call.kept[wrong]] = True
+        was_right[call.kept[~wrong]] = True
+        is_first = positions is FIRST
+        calls.append(call if is_first else call.only(telling(wrong)))
+        if changed and not (is_first or rest or candidate.held):
+            words = f"{numbered('Column', changed)} stay as they are at"
+            words += " positions 0 to 63 and change in other calls, as with"
+            raise OutOfReachError(f"{words} two axes. This is not reviewed.")
+        rest += changed
+    findings = [Finding("calls", words) for words in failed[:1]]
+    if rest:
+        words = f"{numbered('Column', rest)} should stay as they are, but"
+        findings.append(Finding("rest", f"{words} change."))
+    before, after = near.calls[0].made, calls[-1]
+    again = after.made if after.positions is FIRST else before
+    if not np.all(np.abs(again - before) <= formula.tolerance):
+        words = "Positions 0 to 63, asked again after other calls, are turned"
+        findings.append(Finding("state", f"{words} otherwise."))
+    contested = np.flatnonzero(was_right & was_wrong)
+    return near._replace(calls=calls, contested=contested), findings
 
 
-def first_change(
-    formula: Formula, evidence: Evidence, likely: list[Change]
-) -> Change | None:
-    """Return the first change that explains what is wrong, if one does."""
-    if not evidence.wrong_calls(formula):
-        return None
-    known = changes(formula, evidence, likely)
-    measured = as_measured(formula, evidence)
-    return explain_by(formula, evidence, chain(known, measured))
+def explained(every: Evidence, candidate: Candidate) -> Finding:
+    """Say by which change the formula gives what was seen, or what is wrong.
 
-
-def by_the_largest(
-    formula: Formula, every: Evidence, holds: bool
-) -> Finding | None:
-    """Say if calls are wrong as soon as they hold a far position."""
-    wrong = every.wrong_calls(formula)
-    right = [call for call in every.calls if not formula.is_wrong(call)]
+    Calls may be wrong as soon as they hold a far position.
+    """
+    formula = candidate.formula
+    known = changes(formula, every, candidate.likely)
+    tried = chain(known, as_measured(formula, every))
+    change = explain(formula, every, tried)
+    if change:
+        return change.finding
+    right, wrong = every.sorted_out(formula)
     most = max((int(call.positions.max()) for call in right), default=0)
     least = min(int(call.positions.max()) for call in wrong)
     clearly = formula._replace(tolerance=formula.tolerance + NEAR)
-    both = np.intersect1d(every.wrong_places(clearly), every.contested)
+    both = np.intersect1d(every.wrong_positions(clearly), every.contested)
     near_is_right = most >= FIRST.max()  # as dynamic scaling leaves it
     if not near_is_right or least <= most or not len(both):
-        return None
+        return describe(formula, every)
     words = (
         f"Position {both[0]} is turned otherwise in calls that hold"
         f" far positions, such as {least}: the largest position of a call"
         " changes how the others are turned, as with dynamic scaling"
     )
-    if holds:
+    if candidate.held:
         return Finding("batch maximum", f"{words}.")
     raise OutOfReachError(
         f"{words}, which is not reviewed: give base=, config= or frequencies="
@@ -570,11 +517,7 @@ def by_the_largest(
 
 
 def convention_of(
-    held: Held,
-    pairs: Pairs,
-    candidate: Candidate,
-    seen: Measured,
-    found: list[Finding],
+    held: Held, pairs: Pairs, candidate: Candidate, found: list[Finding]
 ) -> str:
     """Name the convention that was seen."""
     words, size = [pairs.layout], pairs.columns.size
@@ -584,9 +527,10 @@ def convention_of(
         words.append(f"{size} of {pairs.width} columns")
     if pairs.columns.min() > 0:
         words.append(f"from column {pairs.columns.min()}")
-    if np.median(np.sign(seen.frequencies)) < 0:
-        words.append("clockwise")
     names = {finding.name for finding in found}
+    rates = candidate.near.measured.frequencies
+    if np.median(np.sign(rates)) < 0 and "tokens" not in names:
+        words.append("clockwise")
     if names & {"base", "scaling", "frequencies"}:
         words.append("other frequencies")
     elif candidate.series.words:

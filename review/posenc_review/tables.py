@@ -15,7 +15,7 @@ import numpy as np
 from . import report
 from .asked import BASE, slips
 from .changes import Change, Evidence, as_measured, changes, explain, lengths
-from .formula import STEP, Call, Formula, dtype_of, geometric, telling
+from .formula import STEP, Call, Formula, dtype_of, geometric, pieces, telling
 from .measure import measure
 from .report import Answer, Finding, Review, plain
 
@@ -23,25 +23,10 @@ LONGEST = 70_000  # rows, unless told otherwise
 SHORT = 64  # rows of the first look
 WIDEST = 2**16  # columns
 FARTHEST = 2**53  # up to there, float64 holds every whole number
-CHUNK = 4096  # rows that are compared in one go, to stay in the cache
 ALIKE = 1e-3  # beyond float32, and below what any slip changes
 NAME = "every row"  # of all findings on rows
 SPACINGS = ("paper", "tensor2tensor")
 ORDERS = ("interleaved", "half")
-# What the exponents of columns `k` of `d` may be taken for, times `d`. Both
-# columns of pair i should have 2 i.
-EXPONENTS: dict[str, dict[str, Callable[[np.ndarray, int], np.ndarray]]] = {
-    "interleaved": {
-        "each column has an exponent of its own": lambda k, d: k,
-        "the exponents are twice the column's number, not the pair's": (
-            lambda k, d: 2 * k
-        ),
-        "the angles are laid out in halves": lambda k, d: 2 * k % d,
-    },
-    "half": {
-        "the angles are laid out interleaved": lambda k, d: k // 2 * 2,
-    },
-}
 
 
 class Table(NamedTuple):
@@ -59,47 +44,31 @@ class Table(NamedTuple):
         words = f"{self.spacing}, {self.order}"
         return words + (", cosine first" if self.cosine_first else "")
 
-    @property
-    def frequencies(self) -> np.ndarray:
-        """Return the radians per position of each pair."""
+    def formula(self, tolerance: float) -> Formula:
+        """Return how the pairs of columns turn."""
         pairs = self.d_model // 2
         steps = pairs if self.spacing == "paper" else max(pairs - 1, 1)
-        return geometric(self.base, pairs, steps)
+        return Formula(geometric(self.base, pairs, steps), tolerance)
 
-    def columns(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return which columns are sines, and which cosines."""
-        shape, axis = (-1, 2), 1
+    def columns(self) -> np.ndarray:
+        """Return which columns are cosines, and which sines: [2, pairs]."""
+        columns = np.arange(self.d_model)
+        columns = columns.reshape(-1, 2).T
         if self.order == "half":
-            shape, axis = (2, -1), 0
-        columns = np.arange(self.d_model).reshape(shape)
-        one, other = np.moveaxis(columns, axis, 0)
-        return (other, one) if self.cosine_first else (one, other)
+            columns = np.arange(self.d_model).reshape(2, -1)
+        return columns if self.cosine_first else columns[::-1]
 
-    def rows(self, first: int, last: int) -> np.ndarray:
-        """Return some of its rows: `[last - first, d_model]`."""
-        places = self.start + np.arange(first, last)
-        angles = np.outer(places, self.frequencies)
-        sines, cosines = self.columns()
-        table = np.empty((last - first, self.d_model))
-        table[:, sines], table[:, cosines] = np.sin(angles), np.cos(angles)
-        return table
+    def call(self, table: np.ndarray) -> Call:
+        """Take a table for what (1, 0, 1, 0, ...) becomes."""
+        made = table[:, self.columns().T]
+        given = np.broadcast_to([1.0, 0.0], made.shape)
+        rows = np.arange(len(table))
+        return Call("", self.start + rows[None], 0 * rows, rows, given, made)
 
     def errors(self, table: np.ndarray) -> np.ndarray:
-        """Return the largest error of each row of a table."""
-        errors = []
-        for start in range(0, len(table), CHUNK):
-            seen = table[start : start + CHUNK]
-            right = self.rows(start, start + len(seen))
-            errors.append(np.abs(seen - right).max(axis=1))
-        return np.concatenate(errors)
-
-    def call(self, table: np.ndarray, picks: np.ndarray) -> Call:
-        """Take some rows for what (1, 0, 1, 0, ...) becomes."""
-        sines, cosines = self.columns()
-        made = np.stack([table[picks][:, cosines], table[picks][:, sines]], -1)
-        given = np.broadcast_to([1.0, 0.0], made.shape)
-        positions = np.arange(len(table))[None]
-        return Call("", positions, 0 * picks, picks, given, made)
+        """Return how far off each pair of each row is: [rows, pairs]."""
+        whole, formula = self.call(table), self.formula(0.0)
+        return np.concatenate([formula.errors(call) for call in pieces(whole)])
 
 
 def every_table(d_model: int, base: float, start: int) -> list[Table]:
@@ -167,25 +136,28 @@ def review(
 
     every = every_table(d_model, float(base), start)
     slack = max(ALIKE, tolerance, STEP.get(dtype_of(first), 0))
-    fitting = [kind for kind in every if kind.errors(first).max() <= slack]
-    off = [np.abs(first - kind.rows(0, SHORT)) for kind in every]
-    held_to = every[int(np.argmin([(each > slack).mean() for each in off]))]
+    off = [(kind.errors(first) > slack).mean() for kind in every]
+    fitting = [
+        kind for kind, share in zip(every, off, strict=True) if not share
+    ]
+    held_to = every[int(np.argmin(off))]
     if convention:
         held_to = every[CONVENTIONS.index(convention)]
     seen = " or ".join(map(str, fitting[:2])) or "unknown"
-    if held_to.errors(table).max() > tolerance:
+    errors = held_to.errors(table)
+    if errors.max() > tolerance:
         if fitting and held_to not in fitting:
             words = f"The table is {seen}, not {held_to}."
         else:
             kinds = [held_to] if convention or fitting else every
-            words, held_to = why(table, first, kinds, tolerance)
+            words, held_to = why(table, kinds, tolerance)
+            errors = held_to.errors(table)
         findings.append(Finding(NAME, words))
-    wrong = np.append(held_to.errors(table) > tolerance, True)
-    right = int(wrong.argmax())
+    right = int(np.append(errors.max(axis=1) > tolerance, True).argmax())
     if right < len(table):
-        off = np.abs(table[right] - held_to.rows(right, right + 1)[0])
+        pair = int(errors[right].argmax())
         words = f"Row {right} is the first that is wrong, by"
-        words += f" {plain(off.max(), 2)} in column {off.argmax()}."
+        words += f" {plain(errors[right, pair], 2)} in pair {pair}."
         findings.append(Finding(NAME, words))
     if held_to not in fitting:
         seen += f"; held to {held_to}"
@@ -231,29 +203,15 @@ def given_alike(
 
 
 def why(
-    table: np.ndarray, first: np.ndarray, every: list[Table], tolerance: float
+    table: np.ndarray, every: list[Table], tolerance: float
 ) -> tuple[str, Table]:
     """Say which change of which table explains one, or that none does."""
-    held_to = every[0]
-    width, places = held_to.d_model, held_to.start + np.arange(SHORT)
-    for order, of_order in EXPONENTS.items():
-        _, cosines = held_to._replace(order=order).columns()
-        for words, exponents in of_order.items():
-            powers = -exponents(np.arange(width), width) / width
-            angles = np.outer(places, held_to.base**powers)
-            rows = np.sin(angles)
-            rows[:, cosines] = np.cos(angles[:, cosines])
-            is_new = np.abs(rows - held_to.rows(0, SHORT)).max() > ALIKE
-            if is_new and np.abs(first - rows).max() <= ALIKE:
-                if len(every) > 1:  # no convention is asked for
-                    held_to = held_to._replace(order=order)
-                return f"The table is {order}, and {words}.", held_to
     for only_seen in (False, True):
         for kind in every:  # the order may be another one's
             words = of_pairs(table, kind, tolerance, only_seen)
             if words:
                 return words, kind
-    return "No known cause explains it.", held_to
+    return "No known cause explains it.", every[0]
 
 
 def of_pairs(
@@ -264,30 +222,23 @@ def of_pairs(
     With `only_seen`, say which frequencies were seen, whatever the cause.
     """
     doubled = 2 ** np.arange(int(np.log2(len(table) - 1)) + 1)
-    near = kind.call(table, np.arange(SHORT))
-    seen = measure(near, kind.call(table, doubled), step=0)
-    formula = Formula(
-        kind.frequencies,
-        tolerance,
-        places=lambda row: row + kind.start,
-        forgiven=0.0,
-    )
+    call = kind.call(table)
+    seen = measure(call.only(np.arange(SHORT)), call.only(doubled), step=0)
+    formula = kind.formula(tolerance)
     stretched = lengths(formula, seen)
     formula = stretched.formula if stretched else formula
     words = f"{stretched.finding.words} " if stretched else ""
-    call = kind.call(table, np.arange(len(table)))
-    call = kind.call(table, telling(~formula.fits(call).all(axis=1)))
-    evidence = Evidence([call], seen, "row")
-    if not evidence.wrong_calls(formula):
-        return words.strip()
-    usual = formula._replace(forgiven=1.0)
+    picks = telling(formula.wrong(call))
+    evidence = Evidence([call.only(picks)], seen, kind.columns())
+    if not evidence.wrong_positions(formula).size:
+        return words.strip() or "Angles are in float32."
     likely = [
-        Change(finding, usual._replace(frequencies=rates))
-        for finding, rates in slips(kind.base, len(usual.frequencies), seen)
+        Change(finding, formula._replace(frequencies=rates))
+        for finding, rates in slips(kind.base, kind.d_model // 2, seen)
         if kind.spacing == SPACINGS[0]
     ]
     tried = changes(formula, evidence, likely)
     if only_seen:
-        tried = as_measured(usual, evidence)
+        tried = as_measured(formula, evidence)
     change = explain(formula, evidence, tried)
     return words + change.finding.words if change else ""

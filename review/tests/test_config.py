@@ -13,6 +13,7 @@ PART = {"partial_rotary_factor": 0.25}
 LINEAR = {"rope_type": "linear", "factor": 4}
 PROPORTIONAL = PART | {"rope_type": "proportional"}
 BASE, BY_4 = "base 500000", "base 10000, linear by 4"
+ONE_SET = {"full": {"rope_type": "default"}, "rope_theta": 5e5}
 OLD_LINEAR = {"rope_scaling": {"type": "linear", "factor": 4}}
 ASKED = [  # a config, what it asks for, and the frequencies
     (HEADS | {"rope_ratio": None, "no_rope": [1]}, "base 10000", speeds(64)),
@@ -25,6 +26,7 @@ ASKED = [  # a config, what it asks for, and the frequencies
     ({"n_embd": 512, "n_head": 8, "rotary_dim": 32}, "base 10000", speeds(32)),
     ({"head_dim": 64, "qk_rope_head_dim": 32}, "base 10000", speeds(32)),
     ({"text_config": HEADS}, "base 10000", speeds(64)),
+    (HEADS | {"rope_parameters": ONE_SET}, BASE, speeds(64, 5e5)),
 ]
 
 

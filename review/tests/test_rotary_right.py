@@ -27,7 +27,6 @@ CONVENTIONS = [
     ("half, clockwise, base 10000", -speeds(), HALF, {}),
     ("half, base 41829.3", speeds(base=41_829.3), HALF, {}),
     ("half, base 10000, linear by 4", speeds() / 4, HALF, {}),
-    ("half, base 500000, by parts (up to 8)", llama3(), HALF, {}),
     ("half of the part, 8 of 32 columns, base 10000", speeds(8), HALF, {}),
     ("half, base 500000, llama3", llama3(), HALF, {"config": LLAMA_CONFIG}),
     (
@@ -99,6 +98,20 @@ def written_in_another_order(x, positions):
 @right("half, as asked for", frequencies=np.linspace(1, 0.01, 16), length=1.5)
 def any_frequencies(x, positions):
     return 1.5 * rope(x, positions, np.linspace(1, 0.01, 16))
+
+
+PADDED = np.append(speeds()[:8], np.zeros(8))
+
+
+@right("half of the head, 16 of 32 columns", frequencies=PADDED, width=None)
+def frequencies_with_zeros(x, positions):
+    return rope(x, positions, PADDED)
+
+
+@right("half, base 10000")
+def takes_four_tokens_or_more(x, positions):
+    assert positions.shape[1] not in (2, 3)
+    return rope(x, positions)
 
 
 @right("half, base 10000", max_len=60_000)

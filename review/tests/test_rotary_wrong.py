@@ -46,6 +46,11 @@ def whole(length, block):
     return length // block * block or length
 
 
+def before(p, count):
+    """From a token on, the positions of so many tokens before."""
+    return np.where(tokens(p) < count, p, np.roll(p, count, axis=1))
+
+
 # What positions `p` of a call, [rows, tokens], are taken for; by the names of
 # findings, with what is said.
 POSITIONS = {
@@ -54,13 +59,11 @@ POSITIONS = {
         ("the first of their row", lambda p: p - p[:, :1]),
         ("smallest of the call", lambda p: p - p.min()),
         ("first position of a row", lambda p: p[:, :1] + tokens(p)),
-        ("positions of the first", lambda p: p[:1] + 0 * p),
         ("to the length", lambda p: np.minimum(p, p.shape[1] - 1)),
         ("down to multiples of 8", lambda p: p // 8 * 8),
         ("all are turned by the same angles", lambda p: 0 * p + 1),
         ("one token: each", lambda p: p + (p.shape[1] == 1)),
         ("2 rows or more: each", lambda p: p + (p.shape[1] == 1 < len(p))),
-        ("of a row are read backwards", lambda p: p[:, ::-1]),
         (
             "one more than the one before, or larger",
             lambda p: np.maximum.accumulate(p - tokens(p), 1) + tokens(p),
@@ -85,6 +88,7 @@ POSITIONS = {
         ),
     ],
     "batch": [
+        ("All rows get the positions of the first", lambda p: p[:1] + 0 * p),
         ("From row 16 on, rows are not", lambda p: p * (rows(p) < 16)),
         ("block of 4", lambda p: p * (rows(p) < whole(len(p), 4))),
         (
@@ -97,7 +101,9 @@ POSITIONS = {
             "fill no block of 128",
             lambda p: p * (tokens(p) < whole(p.shape[1], 128)),
         ),
-        ("From token 1024 of a call on", lambda p: p * (tokens(p) < 1024)),
+        ("From token 1024 on, tokens", lambda p: p * (tokens(p) < 1024)),
+        ("positions of tokens are read backwards", lambda p: p[:, ::-1]),
+        ("the positions of 64 before", lambda p: before(p, 64)),
     ],
     "precision": [
         ("Positions are rounded to bfloat16: position 257", bfloat16),
@@ -129,6 +135,7 @@ FREQUENCIES = {
     ],
     "pair": [
         ("Pair 0 (columns 0, 16)", lambda w: np.where(PAIR == 0, 0, w)),
+        ("Pair 11 (columns 11, 23)", lambda w: w[:12] * (PAIR[:12] < 11)),
         ("last pair forgotten?", lambda w: np.where(PAIR == 15, 0, w)),
         ("Only columns 0 and 16", lambda w: np.where(PAIR == 0, w, 0)),
     ],
@@ -147,7 +154,8 @@ def test_what_frequencies_become(name, words, become):
 
 PART = {"config": config(partial_rotary_factor=0.5)}
 LLAMA, YARN = {"config": LLAMA_CONFIG}, {"config": YARN_CONFIG}
-SETS = {"full": {"rope_theta": 1e6}, "sliding": {"rope_theta": 1e4}}
+FULL = {"rope_theta": 1e6, "rope_type": "linear", "factor": 8.0}
+SETS = {"full": FULL, "sliding": {"rope_theta": 1e4}}
 TWO_SETS = {"config": config(rope_parameters=SETS), "layers": "full"}
 # What is asked for, and frequencies that are others.
 ASKED = [
@@ -234,7 +242,7 @@ def turns_each_position_once(x, positions):
     return made
 
 
-@wrong("state", "earlier call of this shape")
+@wrong("state", "earlier call of this shape", max_len=200)
 def remembers(x, positions, earlier={}):  # noqa: B006
     return rope(x, earlier.setdefault(x.shape, positions))
 
@@ -307,7 +315,7 @@ def rounds_angles(x, positions):
     return turn_by(x, angles.astype(float))
 
 
-@wrong("layout", "the angles of interleaved columns")
+@wrong("layout", "angles: they have those of interleaved columns")
 def mixes_layouts(x, positions):
     a, b = np.split(x, 2, axis=-1)
     angles = np.repeat(positions[..., None] * speeds(), 2, axis=-1)
@@ -365,13 +373,6 @@ def stretches_only_cosines(x, positions):
     return np.concatenate([a * c - b * s, b * c + a * s], axis=-1)
 
 
-@wrong("positions", "the sines are those of the next position")
-def takes_the_next_sines(x, positions):
-    a, b, c, _ = by_parts(x, positions, speeds())
-    s = np.sin((positions[..., None] + 1) * speeds())
-    return np.concatenate([a * c - b * s, b * c + a * s], axis=-1)
-
-
 @wrong("lengths", "Lengths change by 0.125")
 def divides_by_8(x, positions):
     return rope(x, positions) / 8
@@ -381,14 +382,6 @@ def divides_by_8(x, positions):
 @pytest.mark.filterwarnings("error")
 def test_what_is_wrong_is_named(rotate, name, words, asked):
     assert_named(rotate, name, words, **asked)
-
-
-def test_two_changes_are_named_if_one_shows_at_the_first_positions():
-    def rotate(x, positions):
-        return rope(x, np.minimum(positions, 299), speeds() ** 2)
-
-    found = review_rotary(rotate, WIDTH, base=1e4, max_len=750).findings
-    assert list(found) == ["base", "far positions"]
 
 
 def test_length_and_scaling_are_two_findings():
@@ -408,7 +401,22 @@ def longrope(x, positions):
     return 1.19 * rope(x, positions, speeds() / factors)
 
 
-@pytest.mark.parametrize("rotate", [two_axes, longrope, scales_by_the_call])
+def llama3_without_its_config(x, positions):
+    return rope(x, positions, llama3())
+
+
+def rows_and_columns_of_patches(x, positions):
+    made = rope(x, positions // 64, speeds(16))
+    return np.concatenate(
+        [made[..., :16], rope(x[..., 16:], positions % 64, speeds(16))], -1
+    )
+
+
+OUT_OF_REACH = [two_axes, longrope, scales_by_the_call]
+OUT_OF_REACH += [llama3_without_its_config, rows_and_columns_of_patches]
+
+
+@pytest.mark.parametrize("rotate", OUT_OF_REACH)
 def test_what_is_out_of_reach_is_refused_and_not_accused(rotate):
     with pytest.raises(OutOfReachError, match="not reviewed"):
         review_rotary(rotate, WIDTH, max_len=1500)

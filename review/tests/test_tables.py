@@ -66,16 +66,16 @@ EVEN = COLUMN - COLUMN % 2  # the exponents of columns, times the width
 EXPONENTS = {  # what they are instead, and what has to be said
     "base is 500000, where 10000": EVEN * np.log10(5e5) / 4,
     "a doubled exponent": 2 * EVEN,
-    "each column has an exponent of its own": COLUMN,
-    "exponents are twice the column's number": 2 * COLUMN,
+    "angles: each column has an exponent of its own": COLUMN,
+    "angles: exponents are twice the column's number": 2 * COLUMN,
     "a minus is missing": -EVEN,
 }
 POSITIONS = {  # what the position `n` of a row is taken for
     "taken for position 1, and each for the next": lambda n: n + 1,
-    "Positions are rounded to bfloat16: row 257": (
+    "Positions are rounded to bfloat16: position 257": (
         lambda n: n.astype(ml_dtypes.bfloat16)
     ),
-    "From row 520 on, rows are taken for position 519: clipped": (
+    "From position 520 on, positions are taken for position 519": (
         lambda n: np.minimum(n, 519)
     ),
 }
@@ -107,7 +107,7 @@ def wrong(words, name="every row"):
     return note
 
 
-@wrong("At row 0, the result is zero")
+@wrong("At position 0, the result is zero")
 def without_row_0(rows, width):
     return table(rows, width) * (np.arange(rows) > 0)[:, None]
 
