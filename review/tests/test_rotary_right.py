@@ -62,68 +62,37 @@ def test_conventions_are_no_bugs(convention, frequencies, layout, asked):
     assert_right(rotate, convention, **asked)
 
 
-RIGHT = []
+PADDED = np.append(speeds()[:8], np.zeros(8))
+FACTOR = np.float32(1e4 ** (-1 / 64))
 
 
-def right(convention, **asked):
-    """Note a function with its convention, and what it is held to."""
-
-    def note(function):
-        row = (function, convention, asked)
-        RIGHT.append(pytest.param(*row, id=function.__name__))
-        return function
-
-    return note
-
-
-@right("half of the part, 8 of 32 columns, from column 24, base 10000")
 def last_columns(x, positions):
     turned = rope(x[..., 24:], positions, speeds(8))
     return np.concatenate([x[..., :24], turned], axis=-1)
 
 
-@right("half, base 10000, yarn by 4, lengths by 1.1386", config=YARN_CONFIG)
 def scaled_as_yarn(x, positions):
     return YARN_LENGTH * rope(x, positions, yarn())
 
 
-@right(
-    "interleaved, written as half, base 10000",
-    layout="interleaved, written as half",
-)
-def written_in_another_order(x, positions):
+def in_another_order(x, positions):
     return rope(np.concatenate([x[..., ::2], x[..., 1::2]], -1), positions)
 
 
-@right("half, as asked for", frequencies=np.linspace(1, 0.01, 16), length=1.5)
 def any_frequencies(x, positions):
     return 1.5 * rope(x, positions, np.linspace(1, 0.01, 16))
 
 
-PADDED = np.append(speeds()[:8], np.zeros(8))
-
-
-@right("half of the head, 16 of 32 columns", frequencies=PADDED, width=None)
-def frequencies_with_zeros(x, positions):
-    return rope(x, positions, PADDED)
-
-
-@right("half, base 10000")
 def takes_four_tokens_or_more(x, positions):
     assert positions.shape[1] not in (2, 3)
     return rope(x, positions)
 
 
-@right("half, base 10000", max_len=60_000)
 def in_float32(x, positions):
     angles = positions[..., None].astype("f4") * speeds().astype("f4")
     return turn_by(x.astype("f4"), angles)
 
 
-FACTOR = np.float32(1e4 ** (-1 / 64))
-
-
-@right("half, base 10000", width=128, max_len=60_000)
 def by_recurrence(x, positions):
     """Each angle out of the one before, in float32, as in llama.cpp."""
     angles = np.empty((*positions.shape, 64), "f4")
@@ -133,44 +102,60 @@ def by_recurrence(x, positions):
     return turn_by(x.astype("f4"), angles)
 
 
-@right("half, base 10000")
 def in_bfloat16(x, positions):
     return rope(x, positions).astype(ml_dtypes.bfloat16)
 
 
-@right("half, base 500000, llama3 by 8", config=LLAMA_CONFIG)
 def in_float16(x, positions):
     return rope(x, positions, llama3()).astype(np.float16)
 
 
-def all_in_16_bits(x, positions, kind):
+def all_in_16_bits(kind):
     """Cosines, products and sums are rounded, and lengths grow by 1.1386."""
-    angles = positions[..., None] * yarn()
-    a, b = np.split(x.astype(kind), 2, axis=-1)
-    c = (YARN_LENGTH * np.cos(angles)).astype(kind)
-    s = (YARN_LENGTH * np.sin(angles)).astype(kind)
-    return np.concatenate([a * c - b * s, b * c + a * s], axis=-1)
+
+    def rotate(x, positions):
+        angles = positions[..., None] * yarn()
+        a, b = np.split(x.astype(kind), 2, axis=-1)
+        c = (YARN_LENGTH * np.cos(angles)).astype(kind)
+        s = (YARN_LENGTH * np.sin(angles)).astype(kind)
+        return np.concatenate([a * c - b * s, b * c + a * s], axis=-1)
+
+    return rotate
 
 
-@right("half, base 10000, yarn by 4", config=YARN_CONFIG, max_len=20_000)
-def yarn_in_bfloat16(x, positions):
-    return all_in_16_bits(x, positions, ml_dtypes.bfloat16)
-
-
-@right("half, base 10000, yarn by 4", config=YARN_CONFIG, max_len=20_000)
-def yarn_in_float16(x, positions):
-    return all_in_16_bits(x, positions, np.float16)
-
-
-@right("half, base 10000")
 def in_place(x, positions):
     x[:] = rope(x, positions)
     return x
 
 
-@right("half, base 10000")
-def as_a_list(x, positions):
-    return rope(x, positions).tolist()
+USUAL, LONG = "half, base 10000", {"max_len": 60_000}
+YARN = {"config": YARN_CONFIG, "max_len": 20_000}
+ANY = {"frequencies": np.linspace(1, 0.01, 16), "length": 1.5}
+WRITTEN = "interleaved, written as half"
+RIGHT = [  # a function, its convention, and what it is held to
+    (
+        last_columns,
+        "half of the part, 8 of 32 columns, from column 24, base 10000",
+        {},
+    ),
+    (scaled_as_yarn, f"{USUAL}, yarn by 4, lengths by 1.1386", YARN),
+    (in_another_order, f"{WRITTEN}, base 10000", {"layout": WRITTEN}),
+    (any_frequencies, "half, as asked for", ANY),
+    (
+        lambda x, p: rope(x, p, PADDED),
+        "half of the head, 16 of 32 columns",
+        {"frequencies": PADDED, "width": None},
+    ),
+    (takes_four_tokens_or_more, USUAL, {}),
+    (in_float32, USUAL, LONG),
+    (by_recurrence, USUAL, LONG | {"width": 128}),
+    (in_bfloat16, USUAL, {}),
+    (in_float16, "half, base 500000, llama3 by 8", {"config": LLAMA_CONFIG}),
+    (all_in_16_bits(ml_dtypes.bfloat16), f"{USUAL}, yarn by 4", YARN),
+    (all_in_16_bits(np.float16), f"{USUAL}, yarn by 4", YARN),
+    (in_place, USUAL, {}),
+    (lambda x, p: rope(x, p).tolist(), USUAL, {}),
+]
 
 
 @pytest.mark.parametrize(("rotate", "convention", "asked"), RIGHT)

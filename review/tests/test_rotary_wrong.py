@@ -26,6 +26,10 @@ def bfloat16(values):
     return np.asarray(values, float).astype(ml_dtypes.bfloat16).astype(float)
 
 
+def short(values):
+    return values.astype(np.float16).astype(float)
+
+
 def assert_named(rotate, name, words, **asked):
     width = None if "config" in asked else WIDTH
     found = review_rotary(rotate, width, **{"max_len": 1500} | asked).findings
@@ -217,6 +221,57 @@ def test_what_becomes_of_a_pair(words, form):
     assert_named(rotate, "rotation", words)
 
 
+# Other functions of one line, by the names of findings.
+NOISE, TO_300 = np.random.default_rng(0), np.outer(np.arange(300), speeds())
+LINES = {
+    "far positions": {
+        "From position 500 on, the result is zero": (
+            lambda x, p: rope(x, p) * (p < 500)[..., None]
+        ),
+        "300 is the first to fail: IndexError": (
+            lambda x, p: turn_by(x, TO_300[p])
+        ),
+    },
+    "no known cause": {
+        "(position 54) in a call of positions 0 to 63 is wrong": (
+            lambda x, p: turn_by(x, p[..., None] * speeds() % 6.2832)
+        ),
+        "it is off by": lambda x, p: rope(x, p) * 1.001 ** p[..., None],
+        "(position 600) in a call of 1025 tokens is wrong: it is left": (
+            lambda x, p: rope(x, np.where(tokens(p) == 580, p % 600, p))
+        ),
+    },
+    "precision": {
+        "Angles are rounded to float16": (
+            lambda x, p: turn_by(x, short(p[..., None] * speeds()))
+        ),
+    },
+    "position 0": {
+        "they are read interleaved and written as halves": (
+            lambda x, p: rope(np.c_["2", x[..., ::2], x[..., 1::2]], p)
+        ),
+    },
+    "state": {
+        "The same call gives another result": (
+            lambda x, p: rope(x, p) + 0.01 * NOISE.normal(size=x.shape)
+        ),
+    },
+    "result": {
+        "shape is (1, 1, 5, 32), not": lambda x, p: rope(x, p)[:, None],
+    },
+    "lengths": {"Lengths change by 0.125": lambda x, p: rope(x, p) / 8},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "rotate"),
+    [(name, *row) for name in LINES for row in LINES[name].items()],
+)
+@pytest.mark.filterwarnings("error")
+def test_functions_of_one_line(name, words, rotate):
+    assert_named(rotate, name, words)
+
+
 # All others, function by function.
 
 WRONG = []
@@ -256,63 +311,15 @@ def writes_row_0(x, positions):
     return made
 
 
-@wrong(
-    "no known cause", "(position 54) in a call of positions 0 to 63 is wrong"
-)
-def reduces_angles_by_6_2832(x, positions):
-    return turn_by(x, positions[..., None] * speeds() % 6.2832)
-
-
-@wrong("no known cause", "in a call")
-def reads_rows_backwards_and_one_late(x, positions):
-    late = positions.shape[1] > 1
-    return rope(x, positions[:, ::-1] + late)
-
-
-@wrong("no known cause", "is wrong: it is off by", max_len=200)
-def grows_with_positions(x, positions):
-    return rope(x, positions) * 1.001 ** positions[..., None]
-
-
 @wrong("state", "asked again after other calls", base=1e4)
 def grows_for_good(x, positions, longest=[400]):  # noqa: B006
     longest[0] = max(longest[0], positions.max())
     return rope(x, positions, speeds(base=1e4 * longest[0] / 400))
 
 
-@wrong("state", "The same call gives another result")
-def adds_noise(x, positions, random=np.random.default_rng(0)):  # noqa: B008
-    return rope(x, positions) + 0.01 * random.normal(size=x.shape)
-
-
 @wrong("batch maximum", "as with dynamic scaling", base=1e4)
 def scales_by_the_call(x, positions):
     return rope(x, positions, speeds(base=1e4 * max(1, positions.max() / 400)))
-
-
-@wrong("far positions", "From position 500 on, the result is zero")
-def runs_out(x, positions):
-    return rope(x, positions) * (positions < 500)[..., None]
-
-
-@wrong("far positions", "Position 300 is the first to fail: IndexError")
-def fails(x, positions):
-    return turn_by(x, (np.arange(300)[:, None] * speeds())[positions])
-
-
-@wrong(
-    "no known cause",
-    "(position 600) in a call of 1025 tokens is wrong: it is left",
-)
-def leaves_one_token(x, positions):
-    odd = (positions == 600) & (np.arange(x.shape[1]) == 580)
-    return np.where(odd[..., None], x, rope(x, positions))
-
-
-@wrong("precision", "Angles are rounded to float16")
-def rounds_angles(x, positions):
-    angles = (positions[..., None] * speeds()).astype(np.float16)
-    return turn_by(x, angles.astype(float))
 
 
 @wrong("layout", "angles: they have those of interleaved columns")
@@ -323,26 +330,11 @@ def mixes_layouts(x, positions):
     return x * np.cos(angles) + other * np.sin(angles)
 
 
-@wrong("position 0", "they are read interleaved and written as halves")
-def moves_columns(x, positions):
-    return rope(np.concatenate([x[..., ::2], x[..., 1::2]], -1), positions)
-
-
 @wrong("rest", "Columns 16 to 31 should stay as they are, but change")
 def stretches_the_rest(x, positions):
     made = rope(x, positions, speeds(16))
     made[..., 16:] *= 1.5
     return made
-
-
-@wrong("position 0", "not written as halves", layout=LAYOUTS[-1])
-def keeps_columns(x, positions):
-    return rope(x, positions, layout="interleaved")
-
-
-@wrong("layout", "interleaved (columns 0 and 1), where half", layout="half")
-def has_another_layout(x, positions):
-    return rope(x, positions, layout="interleaved")
 
 
 @wrong("input", "positions are changed in place")
@@ -352,20 +344,6 @@ def changes_positions(x, positions):
     return made
 
 
-@wrong("result", "shape is (1, 1, 5, 32), not (1, 5, 32)")
-def adds_an_axis(x, positions):
-    return rope(x, positions)[:, None]
-
-
-@wrong(
-    "lengths",
-    "1.2965, where 1.1386 is asked for: its square",
-    config=YARN_CONFIG,
-)
-def stretches_twice(x, positions):
-    return YARN_LENGTH**2 * rope(x, positions, yarn())
-
-
 @wrong("lengths", "only the cosines", config=YARN_CONFIG)
 def stretches_only_cosines(x, positions):
     a, b, c, s = by_parts(x, positions, yarn())
@@ -373,9 +351,15 @@ def stretches_only_cosines(x, positions):
     return np.concatenate([a * c - b * s, b * c + a * s], axis=-1)
 
 
-@wrong("lengths", "Lengths change by 0.125")
-def divides_by_8(x, positions):
-    return rope(x, positions) / 8
+@wrong("position 0", "not written as halves", layout=LAYOUTS[-1])
+@wrong("layout", "interleaved (columns 0 and 1), where half", layout="half")
+def has_another_layout(x, positions):
+    return rope(x, positions, layout="interleaved")
+
+
+@wrong("lengths", "is asked for: its square", config=YARN_CONFIG)
+def stretches_twice(x, positions):
+    return YARN_LENGTH**2 * rope(x, positions, yarn())
 
 
 @pytest.mark.parametrize(("rotate", "name", "words", "asked"), WRONG)
