@@ -1,10 +1,11 @@
 """Review position encodings: rotary functions, and tables of sinusoids.
 
-Each is compared with the formula in float64 (`formula`), in many kinds of
-calls (`rotary`) or row by row (`tables`). What differs is explained by the
-first known change of the formula (`changes`). `measure` sees which columns
-are pairs and how fast they turn, `asked` what a function is held to, and
-`report` says it. `adapters` are for functions of other shapes.
+Each is compared with a formula in float64, and what differs is explained by
+the first known change of the formula. Read `report` first (findings, words,
+answers), then `formula`, `measure` (which columns are pairs, and how fast they
+turn), `changes` (what may be wrong), `asked` (what a function is held to),
+`rotary` (in many kinds of calls) and `tables` (row by row). `adapters` are for
+functions of other shapes.
 """
 
 from .asked import read_config

@@ -52,6 +52,7 @@ OTHER_VALUES: dict[str, tuple] = {
     "beta_slow": POWERS,
     "truncate": (True, False),
 }
+HIGHEST = 1e12  # a base that is higher makes no sense
 NEARLY = 0.02  # a pair that misses a base by less was meant to follow it
 FEW = 0.25  # of the pairs: so many may be wrong; more are of another kind
 ROUGH = 1e-4  # a base that misses another by less, relatively, is that one
@@ -457,7 +458,7 @@ def fitted(seen: Measured, pairs: int) -> tuple[float, float] | None:
     base, factor = float(np.exp(-slope * pairs)), float(np.exp(-start))
     slips = np.array([180 / np.pi, 2 * np.pi])
     slipped = np.abs(factor / slips - 1) < 1e-3  # 16 bits tell no more
-    if slope >= 0 or factor < 1 - EXACT or slipped.any():
+    if not 1 < base < HIGHEST or factor < 1 - EXACT or slipped.any():
         return None
     # Round numbers first, where a fit cannot tell them from others.
     for some in roundest(base, 1e-5), base:

@@ -413,6 +413,18 @@ def first_sight(
     if np.abs(made[0] - made[-1]).max() > LEAK:
         words = "The same call gives another result a second time."
         return None, [Finding("state", words)]
+    results = []
+    before = report.ask(
+        lambda *given: results.append(rotation.rotate(*given)) or results[0],
+        x.copy(),
+        COLUMNS_AT.copy(),
+    )
+    rotation(np.ones_like(x), COLUMNS_AT + 1)
+    after = report.ask(lambda: results[0])
+    if not np.array_equal(before.made, after.made, equal_nan=True):
+        words = "A result changes when the function is called again: does it"
+        words += " write all results into the same array?"
+        return None, [Finding("state", words)]
     # [position, column of the result, column that is 1]
     pairs, findings = pairs_of(np.stack(made[:-1], axis=-1))
     if layout == LAYOUTS[-1] and "rotation" in dict(findings):

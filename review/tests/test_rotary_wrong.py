@@ -317,6 +317,13 @@ def grows_for_good(x, positions, longest=[400]):  # noqa: B006
     return rope(x, positions, speeds(base=1e4 * longest[0] / 400))
 
 
+@wrong("state", "when the function is called again")
+def writes_into_one_array(x, positions, made=np.empty(2**16)):  # noqa: B008
+    made = made[: x.size].reshape(x.shape)
+    made[:] = rope(x, positions)
+    return made
+
+
 @wrong("batch maximum", "as with dynamic scaling", base=1e4)
 def scales_by_the_call(x, positions):
     return rope(x, positions, speeds(base=1e4 * max(1, positions.max() / 400)))
