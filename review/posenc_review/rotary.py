@@ -421,7 +421,8 @@ def first_sight(
     )
     rotation(np.ones_like(x), COLUMNS_AT + 1)
     after = report.ask(lambda: results[0])
-    if not np.array_equal(before.made, after.made, equal_nan=True):
+    both = np.array([before.made, after.made], float)  # None becomes NaN
+    if not np.array_equal(*both, equal_nan=True):
         words = "A result changes when the function is called again: does it"
         words += " write all results into the same array?"
         return None, [Finding("state", words)]
