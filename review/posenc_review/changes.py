@@ -174,6 +174,9 @@ CALLS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "Rows count on from the largest position of the call": (
         lambda p, t: p.max() + t
     ),
+    "Positions of each row are moved by the tokens of all rows before it": (
+        lambda p, t: p + np.arange(len(p))[:, None] * len(t)
+    ),
     "The rank of a position in its call is taken for the position": (
         lambda p, t: np.searchsorted(np.unique(p), p)
     ),
@@ -203,6 +206,9 @@ ALONG: dict[str, Callable[[np.ndarray, np.ndarray, int], np.ndarray]] = {
     ),
     "From {one} {n} on, {one}s get the positions of {one} 0": (
         lambda p, i, n: p[:, np.where(i < n, i, 0)]
+    ),
+    "Of two {one}s, the second gets the positions of the first": (
+        lambda p, i, n: p[:, i // 2 * 2]
     ),
     "Each piece of {n} {one}s gets the positions of the first": (
         lambda p, i, n: p[:, i % n]

@@ -85,11 +85,15 @@ def measure(first: Call, doubled: Call | None, step: float) -> Measured:
     return Measured(frequencies, spread, length, even)
 
 
-def pairs_of(matrices: np.ndarray) -> tuple[Pairs | None, list[Finding]]:
+def pairs_of(
+    matrices: np.ndarray, positions: np.ndarray
+) -> tuple[Pairs | None, list[Finding]]:
     """Find out which columns turn together, and what is wrong with that.
 
-    The matrices say what positions 0, 1, 2 and so on make of vectors.
+    The matrices say what some positions of a call make of vectors, 0 among
+    them.
     """
+    matrices = matrices[np.argsort(positions)]
     finite = np.isfinite(matrices)
     mixing = np.abs(matrices).max(axis=0, where=finite, initial=0)
     mixing = np.maximum(mixing, mixing.T)
@@ -97,9 +101,10 @@ def pairs_of(matrices: np.ndarray) -> tuple[Pairs | None, list[Finding]]:
     most = mixing.max(axis=1)
     others = mixing > LEAK * np.maximum(most[:, None], most)
     mixed = np.flatnonzero(others.sum(axis=1) > 1)
-    moving = np.ptp(matrices[1:], axis=0).max() > LEAK
+    moving = np.ptp(matrices[1:], axis=0) > LEAK
+    alone = np.flatnonzero((most == 0) & moving.any(axis=0))
     written = np.eye(len(mixing))[interleaved_as_half(len(mixing))]
-    name, words = "rotation", ""
+    name, words, asked = "rotation", "", ", ".join(map(str, positions))
     if not finite[1:].all():
         name = "result"
         words = "Results are NaN or infinity at the first positions."
@@ -110,14 +115,15 @@ def pairs_of(matrices: np.ndarray) -> tuple[Pairs | None, list[Finding]]:
     elif len(mixed):
         words = f"{numbered('Column', mixed)} are mixed with more than one"
         words += " other."
-    elif not most.any() and not moving:
-        words = "Nothing turns, whatever the position."
+    elif len(alone):
+        words = f"{numbered('Column', alone)} only change their size with the"
+        words += " position: they are mixed with no partner."
     elif not most.any():
-        words = "Columns only change their size with the position: no column"
-        words += " is mixed with a partner."
-    elif not moving:
+        words = f"Nothing turns in a call of positions {asked}."
+    elif not moving.any():
         name = "positions"
-        words = "Positions are ignored: all are turned by the same angles."
+        words = f"In a call of positions {asked}, all tokens are turned by the"
+        words += " same angles."
     if words:
         return None, [Finding(name, words)]
     columns = np.arange(len(mixing))

@@ -30,7 +30,7 @@ from .measure import interleaved_as_half as as_half
 from .report import Answer, Finding, OutOfReachError, Review, numbered, plain
 
 WIDTH, MAX_LEN, WIDEST = 64, 131_072, 1024
-COLUMNS_AT = np.array([[0, 1, 2, 3, 40]])  # where columns are asked for alone
+COLUMNS_AT = np.array([[3, 0, 1, 2, 40]])  # where columns are asked for alone
 FIRST = np.arange(64)[None]  # the first positions; there have to be as many
 FIRST_CALL = "of positions 0 to 63"
 LONG = 4096  # tokens of a row, where all positions are asked for
@@ -323,8 +323,9 @@ def candidates_for(
     """Yield what the function may be meant to do, the likeliest first."""
     seen = near.measured
     is_held = held.base is not None or held.rates is not None
-    sign = -1.0 if np.median(np.sign(seen.frequencies)) < 0 else 1.0
-    count, signs, others = len(pairs.columns), (sign, -sign), []
+    clockwise = seen.even and np.median(np.sign(seen.frequencies)) < 0
+    sign, count, others = -1.0 if clockwise else 1.0, len(pairs.columns), []
+    signs = (sign, -sign)
     upright = seen._replace(frequencies=sign * seen.frequencies)
     if held.rates is not None and len(held.rates) == count:
         words = held.config.convention if held.config else "as asked for"
@@ -427,7 +428,7 @@ def first_sight(
         words += " write all results into the same array?"
         return None, [Finding("state", words)]
     # [position, column of the result, column that is 1]
-    pairs, findings = pairs_of(np.stack(made[:-1], axis=-1))
+    pairs, findings = pairs_of(np.stack(made[:-1], axis=-1), COLUMNS_AT[0])
     if layout == LAYOUTS[-1] and "rotation" in dict(findings):
         words = "Columns are not written as halves, as is asked for."
         findings = [Finding("position 0", words)]

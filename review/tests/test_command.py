@@ -100,5 +100,5 @@ def test_it_can_be_installed_by_itself_and_a_pipe_may_end(tmp_path):
         text=True,
     )
     assert done.returncode == 1
-    assert "- rotation: Nothing turns" in done.stdout
+    assert "- rotation: Nothing turns in a call of" in done.stdout
     assert done.stderr == ""

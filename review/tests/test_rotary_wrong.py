@@ -65,7 +65,11 @@ POSITIONS = {
         ("first position of a row", lambda p: p[:, :1] + tokens(p)),
         ("to the length", lambda p: np.minimum(p, p.shape[1] - 1)),
         ("down to multiples of 8", lambda p: p // 8 * 8),
-        ("all are turned by the same angles", lambda p: 0 * p + 1),
+        ("all tokens are turned by the same", lambda p: 0 * p + 1),
+        (
+            "moved by the tokens of all rows",
+            lambda p: p + rows(p) * p.shape[1],
+        ),
         ("one token: each", lambda p: p + (p.shape[1] == 1)),
         ("2 rows or more: each", lambda p: p + (p.shape[1] == 1 < len(p))),
         (
