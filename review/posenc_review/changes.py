@@ -328,7 +328,7 @@ def changes(
     What calls do to positions comes last.
     """
     rates, wrong = formula.frequencies, evidence.wrong_positions(formula)
-    if wrong.min() <= 1:
+    if wrong.min() <= 1 + min(call.kept.min() for call in evidence.calls):
         yield from starts(formula)
     yield from forms(formula, evidence)
     yield from likely

@@ -66,7 +66,7 @@ def measure(first: Call, doubled: Call | None, step: float) -> Measured:
         phase = np.angle(hands[0] * np.exp(-1j * near))
         angles = phase + np.multiply.outer(np.arange(1, 1 + FEW), near)
         off = np.abs(hands / length - np.exp(1j * angles)).max()
-        wobble = np.ptp(lengths, axis=0).max()
+        wobble = np.ptp(np.abs(first.hands[1:]), axis=0).max()
     even = bool(off <= EVEN and wobble <= off_by + STEADY)
     frequencies, spread = near, np.full(len(near), off_by)
     if doubled is not None and even:

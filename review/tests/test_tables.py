@@ -157,6 +157,8 @@ def test_a_table_may_start_elsewhere():
         return table(rows + 1, width)[1:]
 
     assert not review(late, WIDTH, max_len=200, start=1).findings
+    found = review(late, WIDTH, max_len=200, start=3).findings["every row"]
+    assert "is taken for position -2: all are moved by -2" in found
 
 
 def test_a_table_is_asked_for_again():
