@@ -166,7 +166,7 @@ def test_an_address_that_is_none_is_refused(arguments, said, command):
 
 
 def test_one_version_stands_everywhere():
-    """CONTRIBUTING.md, "A release", says where."""
+    """CONTRIBUTING.md, "Release a version", says where."""
     projects = [
         tomllib.loads((ROOT / file).read_text())["project"]
         for file in ("pyproject.toml", "review/pyproject.toml")
@@ -176,7 +176,7 @@ def test_one_version_stands_everywhere():
     newest = re.search(r"(?m)^## Version (\S+)$", changes)[1]
     found = [project["version"] for project in projects]
     assert {*found, citation["version"], newest} == {found[0]}, (
-        'see "A release" in CONTRIBUTING.md: pyproject.toml,'
+        'see "Release a version" in CONTRIBUTING.md: pyproject.toml,'
         f" review/pyproject.toml, CITATION.cff, web/changes.md: {found},"
         f" {citation['version']}, {newest}"
     )
