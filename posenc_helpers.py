@@ -1,8 +1,8 @@
 """What the notebooks share: the formulas, and how figures are drawn.
 
-First come the formulas in plain NumPy: the sinusoidal position encoding,
-which notebook 02 builds, and RoPE, which notebook 07 builds. Then comes what
-they accept, and then the figures. What notebooks grow into is in `posenc/`.
+First come the formulas in plain NumPy: the sinusoidal position encoding of
+notebook 02, and RoPE of notebook 07. Then comes what they accept, and then
+the figures. What notebooks grow into is in `posenc/`.
 """
 
 import math
@@ -34,7 +34,8 @@ def angular_frequencies(
 
     Args:
         d_model: Width of the encoding, at least 1.
-        max_wavelength: The paper's 10 000, in positions per radian.
+        max_wavelength: The paper's 10 000, in positions per radian. A whole
+            turn of the slowest pair takes nearly 2 pi times as many.
 
     Returns:
         float64 array of shape `[(d_model + 1) // 2]`, from 1 downwards.
@@ -174,7 +175,6 @@ def rotate(
         raise ValueError(
             f"layout must be 'interleaved' or 'half', not {layout!r}"
         )
-
     cos, sin = np.cos(angles), np.sin(angles)
     a, b = x[..., firsts], x[..., seconds]
     rotated = np.empty(x.shape, x.dtype if x.dtype.kind == "f" else float)
@@ -192,9 +192,10 @@ def checked_int(
     """The value as Python's integer; an error if it is none, or unfit."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be an integer, not {value!r}")
-    if not lowest <= value <= highest:
-        limit = f"least {lowest}" if value < lowest else f"most {highest}"
-        raise ValueError(f"{name} must be at {limit}, not {value}")
+    if value < lowest:
+        raise ValueError(f"{name} must be at least {lowest}, not {value}")
+    if value > highest:
+        raise ValueError(f"{name} must be at most {highest}, not {value}")
     return int(value)
 
 
@@ -305,17 +306,16 @@ def plot_matrix(
         raise ValueError(
             f"positions_along must be 'x' or 'y', not {positions_along!r}"
         )
-    labels = {"xlabel": "Column", "ylabel": "Position"}
+    across, down = "Column", "Position"
     if positions_along == "x":
-        matrix = np.transpose(matrix)
-        labels = {"xlabel": "Position", "ylabel": "Column"}
-    lowest, highest = limits or ((-1, 1) if signed else (0, None))
-    cmap = "RdBu_r" if signed else "viridis"
+        matrix, across, down = np.transpose(matrix), down, across
+    cmap, usual = ("RdBu_r", (-1, 1)) if signed else ("viridis", (0, None))
+    lowest, highest = usual if limits is None else limits
     how = {"cmap": cmap, "vmin": lowest, "vmax": highest}
     image = ax.imshow(matrix, aspect="auto", interpolation="nearest", **how)
     if colorbar:
         ax.figure.colorbar(image, ax=ax, label="Value")
-    ax.set(**labels)
+    ax.set(xlabel=across, ylabel=down)
     return ax
 
 

@@ -38,8 +38,7 @@ INSTALL, PYPROJECT = ROOT / "INSTALL.md", ROOT / "pyproject.toml"
 CITATION = ROOT / "CITATION.cff"
 BADGES = re.compile(r"(?s)(?<=<!--published-->\n).*?(?=<!--end-->)")
 BINDER = re.compile(r"(?<=mybinder.org/v2/gh/)[^/]+/[^/]+(?=/main)")
-URLS = re.compile(r"\n\[project\.urls\]\n(?:\w+ = .*\n)*")
-CITED = re.compile(r"(?m)^(?:url|repository-code): .*\n")
+ADDRESSES = re.compile(r"(?s)(?<=# published\n).*?(?=# end\n)")
 BADGE = "[![{0}](https://img.shields.io/badge/{1}-open-1f6fb2)]({2})"
 
 
@@ -101,16 +100,15 @@ def with_addresses(published: Published) -> dict[Path, str]:
         path: path.read_text(encoding="utf-8")
         for path in (INSTALL, PYPROJECT, CITATION)
     }
-    code = f"https://github.com/{published.repository}"
-    site = published.address or code
-    texts[PYPROJECT] = URLS.sub("", texts[PYPROJECT])
-    texts[CITATION] = CITED.sub("", texts[CITATION])
+    urls = cited = ""
     if published.repository:
-        texts[INSTALL] = BINDER.sub(published.repository, texts[INSTALL])
+        code = f"https://github.com/{published.repository}"
+        site = published.address or code
         urls = f'[project.urls]\nHomepage = "{site}"\nRepository = "{code}"\n'
-        before, mark, after = texts[PYPROJECT].partition("\n[tool.hatch.met")
-        texts[PYPROJECT] = f"{before}\n{urls}{mark}{after}"
-        texts[CITATION] += f'url: "{site}"\nrepository-code: "{code}"\n'
+        cited = f'url: "{site}"\nrepository-code: "{code}"\n'
+        texts[INSTALL] = BINDER.sub(published.repository, texts[INSTALL])
+    texts[PYPROJECT] = ADDRESSES.sub(lambda _: urls, texts[PYPROJECT])
+    texts[CITATION] = ADDRESSES.sub(lambda _: cited, texts[CITATION])
     return texts
 
 

@@ -67,6 +67,7 @@ PREVIEWS = {each.path.stem: f"{each.number}.png" for each in NOTEBOOKS}
 SOURCES = OTHER_PAGES | {"index": "web/home.md"}
 VERBATIM = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.raw)
 FITS = 32  # characters of code on a line of a telephone
+# A formula and the signs right after it: "<math>...</math>),".
 SIGN_AFTER = re.compile(r"(<math(?:(?!</math>).)*</math>)([.,;:?!)]+)", re.S)
 
 
