@@ -26,7 +26,7 @@ from nbformat.v4 import (
 )
 from playwright.sync_api import Locator
 from series.listing import NOTEBOOKS
-from small_series import picture
+from small_series import teal_picture
 from store_notebooks import KERNELSPEC
 
 from posenc.play import RANGES
@@ -248,7 +248,7 @@ def stored_notebook() -> NotebookNode:
     for name in RANGES:
         html = f'<posenc-play figure="{name}"><p>It moves.</p></posenc-play>'
         outputs = [
-            picture("A teal box stands for it."),
+            teal_picture("A teal box stands for it."),
             new_output("display_data", data={"text/html": html}),
         ]
         cell = new_code_cell(

@@ -28,7 +28,7 @@ def prose(cell_id: str, source: str, *tags: str):
     return new_markdown_cell(source, id=cell_id, metadata={"tags": list(tags)})
 
 
-def picture(alt: str):
+def teal_picture(alt: str):
     png = io.BytesIO()
     Image.new("RGB", (600, 300), "teal").save(png, "png")
     data = {"image/png": base64.b64encode(png.getvalue()).decode()}
@@ -56,7 +56,7 @@ def small_notebook(title: str, other: str) -> NotebookNode:
             "figure-a",
             "# Draw folded",
             "drawing",
-            outputs=[picture("A teal box.")],
+            outputs=[teal_picture("A teal box.")],
             **FOLDED,
         ),
         prose("caption-a", "**Figure 1.** A box."),
@@ -78,7 +78,7 @@ def small_notebook(title: str, other: str) -> NotebookNode:
             "solution-1",
             "solution_1 = 'SOLVED'",
             "solution",
-            outputs=[picture("The solution.")],
+            outputs=[teal_picture("The solution.")],
             **FOLDED,
         ),
         prose("solution-1-text", "Because it is SOLVED.", "solution"),

@@ -20,7 +20,7 @@ SETUP = ["setup", "verdict", "said", "score", "softmax", "run", "bfloat16"]
 HEAVY = {3, 4, 6, 8, 10, 13, 14, 16}
 # Heads as published, up to 256. In one of 512, pair 3 of Llama 2's base makes
 # a turn in 7.0 positions: it has seen seven angles, and drifts on from them.
-WIDTHS = [
+EACH_WIDTH = [
     (number, wider)
     for number in NUMBERS
     for wider in (0.5, 1, 2, 4)
@@ -81,7 +81,7 @@ def test_a_verdict_stands_alone_after_the_setup(number, capsys):
 
 @pytest.mark.parametrize(
     ("number", "wider"),
-    [each for each in WIDTHS if each[0] not in HEAVY or each[1] <= 1],
+    [each for each in EACH_WIDTH if each[0] not in HEAVY or each[1] <= 1],
 )
 def test_a_verdict_is_the_same_with_other_seeds_and_widths(
     number, wider, capsys
@@ -91,7 +91,7 @@ def test_a_verdict_is_the_same_with_other_seeds_and_widths(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("number", "wider"), WIDTHS)
+@pytest.mark.parametrize(("number", "wider"), EACH_WIDTH)
 def test_a_verdict_is_the_same_with_fifty_seeds(number, wider, capsys):
     assert_same(number, range(100, 150), wider, capsys)
 

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import assert_replies, cells_of, run_cells, run_solved
-from posenc_review import review, review_rotary
 
 from posenc_helpers import rotate
 
@@ -59,33 +58,6 @@ def test_rounded_frequencies_are_equally_wrong_everywhere(names, seed):
         assert error(frequencies, far, 0) > 10 * near > 1e-3
     assert error(places, 203, 200) < 1e-10 < 0.5 < error(places, 303, 300)
     assert error(angles, 3, 0) < 0.5 < error(angles, 303, 300)
-
-
-@pytest.mark.parametrize("block", [16, 64, 128, 256])
-@pytest.mark.parametrize("width", [8, 64])
-def test_the_review_names_the_block(block, width):
-    def forgets(x, positions):
-        made, whole = rotate(x, positions), x.shape[1] // block * block
-        if whole:
-            made[:, whole:] = x[:, whole:]
-        return made
-
-    found = review_rotary(forgets, width, max_len=1500).findings
-    assert f"no block of {block} are not turned" in found["tokens"]
-
-
-@pytest.mark.parametrize("letter", "abcdefghkmnp")
-def test_the_review_finds_each_suspect_of_notebook_12(letter):
-    cells = (
-        "setup interleave suspects-a-b suspects-c-d bfloat suspects-e-h"
-        " suspects-k-p line-up"
-    )
-    given = run_cells("12_spot_the_bug", *cells.split())
-    suspect = given["SUSPECTS"][letter]
-    found = review(suspect, 8, convention="paper, interleaved").findings
-    others = {"h": ["batch axis"], "n": ["first rows", "every row"]}
-    assert list(found) == others.get(letter, ["every row"])
-    assert ("No known cause" in str(found)) == (letter == "b")
 
 
 REPLIES = [

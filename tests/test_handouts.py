@@ -20,8 +20,8 @@ from small_series import (
     TITLES,
     code,
     notebook_with_a_form,
-    picture,
     small_notebook,
+    teal_picture,
     write_small_series,
 )
 
@@ -48,14 +48,14 @@ def small(tmp_path_factory) -> list[Path]:
 
 
 @cache
-def page_of(path: Path, kind: str) -> BeautifulSoup:
+def as_html(path: Path, kind: str) -> BeautifulSoup:
     html = handouts.page([path], kind, "a4", lambda name: f"{name}.html")
     return BeautifulSoup(html, "html.parser")
 
 
 @pytest.fixture(params=PATHS, ids=lambda path: path.stem)
 def student(request) -> BeautifulSoup:
-    return page_of(request.param, "student")
+    return as_html(request.param, "student")
 
 
 # Pages.
@@ -89,7 +89,7 @@ def shown(page: BeautifulSoup) -> list[str]:
 
 
 def test_a_small_notebook_for_students(small):
-    page = page_of(small[0], "student")
+    page = as_html(small[0], "student")
     left_out = {"draw", "check-1", "solution-1", "solution-1-text"}
     wanted = [c.id for c in small_notebook("", "").cells]
     assert shown(page) == [name for name in wanted if name not in left_out]
@@ -110,7 +110,7 @@ def test_a_small_notebook_for_students(small):
 def test_students_judge_sentences_before_they_see_a_verdict(tmp_path):
     path = tmp_path / "15_sentences.ipynb"
     nbformat.write(notebook_with_a_form(), path)
-    page = page_of(path, "student")
+    page = as_html(path, "student")
     (room,) = page("textarea")
     assert "true / false / it depends" in room.parent.text
     assert "Not answered yet" not in page.text
@@ -120,7 +120,7 @@ def test_students_judge_sentences_before_they_see_a_verdict(tmp_path):
 
 
 def test_instructors_get_everything(small):
-    page = page_of(small[0], "instructor")
+    page = as_html(small[0], "instructor")
     cells = small_notebook("", "").cells
     assert shown(page) == [cell.id for cell in cells]
     text = "".join(page.text.split())
@@ -213,7 +213,7 @@ def test_errors_are_said_in_a_line(
         folder.mkdir()
         nbformat.write(nbformat.v4.new_notebook(), folder / "x.ipynb")
     (tmp_path / "a/y.ipynb").write_text("{}")
-    cell = code("one", "draw()", outputs=[picture(alt="")])
+    cell = code("one", "draw()", outputs=[teal_picture(alt="")])
     no_alt = nbformat.v4.new_notebook(cells=[cell])
     nbformat.write(no_alt, tmp_path / "a/z.ipynb")
     no_outputs = nbformat.writes(no_alt).replace("outputs", "output")
@@ -329,7 +329,7 @@ def test_in_a_browser_with_the_network_off(browser, path, kind):
     with browser.new_context(offline=True) as context:
         page = context.new_page()
         page.on("request", lambda request: asked.append(request.url))
-        page.set_content(str(page_of(path, kind)))
+        page.set_content(str(as_html(path, kind)))
         assert page.evaluate("[...document.images].every(i => i.naturalWidth)")
         loaded = page.evaluate(LOADED)
         has_formulas = page.locator("math").count() > 0

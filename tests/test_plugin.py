@@ -24,7 +24,7 @@ show(figure, alt="A title.")
 """
 
 
-def picture(draw) -> Image.Image:
+def drawn(draw) -> Image.Image:
     """What a function draws on an Axes, as a notebook has it."""
     figure, ax = plt.subplots(figsize=(4, 3))
     draw(ax)
@@ -40,10 +40,10 @@ def sine(ax, more=0.0, label=""):
 
 
 def test_a_wrong_figure_is_noticed_and_a_hair_is_not():
-    right = picture(sine)
+    right = drawn(sine)
     for wrong in (partial(sine, more=0.1), partial(sine, label="Position")):
-        assert "apart" in plugin.difference(right, picture(wrong))
-    assert plugin.difference(right, picture(partial(sine, more=0.001))) == ""
+        assert "apart" in plugin.difference(right, drawn(wrong))
+    assert plugin.difference(right, drawn(partial(sine, more=0.001))) == ""
     smaller = right.crop((0, 0, 80, 40))
     said = plugin.difference(right.crop((0, 0, 88, 40)), smaller)
     assert said == "80 x 40 pixels, stored 88 x 40"
