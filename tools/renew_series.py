@@ -19,6 +19,7 @@ from series.listing import (
     LIST,
     NOTEBOOKS,
     ROOT,
+    WORKSHOP,
     Listed,
     Published,
     minutes_of,
@@ -32,8 +33,7 @@ from series.listing import (
 TABLE = re.compile(r"(?s)(?<=<!--notebooks-->\n).*?(?=<!--end-->)")
 ALONG = re.compile(r"(?m)^\[(?:Previous|Next): .+$")
 MINUTES = re.compile(r"(?i)(?<=\babout )\d+(?= minutes)")
-README, WORKSHOP = ROOT / "README.md", ROOT / "workshop/README.md"
-CONTENTS = ROOT / "notebooks/README.md"
+README, CONTENTS = ROOT / "README.md", ROOT / "notebooks/README.md"
 INSTALL, PYPROJECT = ROOT / "INSTALL.md", ROOT / "pyproject.toml"
 CITATION = ROOT / "CITATION.cff"
 BADGES = re.compile(r"(?s)(?<=<!--published-->\n).*?(?=<!--end-->)")

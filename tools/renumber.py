@@ -17,9 +17,8 @@ from pathlib import Path
 import nbformat
 from series import commands, references
 from series.chapters import read_notebook
-from series.listing import LIST, NOTEBOOKS, ROOT
+from series.listing import LIST, NOTEBOOKS, ROOT, WORKSHOP
 
-WORKSHOP = ROOT / "workshop/README.md"
 SPEAK_OF_NOTEBOOKS = (
     *("*.md", "*.py", "*.js", "*.toml", "tests/*", "tools/**/*"),
     *("notebooks/*", "posenc/**/*", "review/**/*", "web/*", "workshop/*"),

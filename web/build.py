@@ -39,12 +39,11 @@ from copies import (
 )
 from home import CARDS, home_page, write_pictures
 from lite import build_lite, fetch, prepare
-from pages import Edition, write_sources
+from pages import WEB, Edition, write_sources
 from series import commands
 from series.listing import NOTEBOOKS, ROOT, read_published
 from site_folder import check_folder, replace_folder
 
-WEB = Path(__file__).resolve().parent
 CACHE = WEB / ".cache"
 
 

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from copies import MODULES, sources_of
+from pages import WEB
 from series.commands import CommandError
 
-WEB = Path(__file__).resolve().parent
 PINS = json.loads((WEB / "pyodide.json").read_text("utf-8"))
 # Python's registry has no NumPy, Matplotlib, Pillow or kiwisolver for Pyodide,
 # and npm's `pyodide` has no wheels. This package carries them all, with the

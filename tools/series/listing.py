@@ -14,6 +14,7 @@ from series.cells import is_folded, tags
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LIST = ROOT / "notebooks/series.toml"
+WORKSHOP = ROOT / "workshop/README.md"
 # A notebook's copy on the branch `colab` of a repository.
 COLAB = "https://colab.research.google.com/github/{}/blob/colab/{}"
 
