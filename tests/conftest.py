@@ -47,15 +47,6 @@ def run_cells(notebook: str, *cell_ids: str, **given: object) -> dict:
     return namespace
 
 
-def run_solved(notebook: str) -> dict:
-    """Run all of a notebook's code, its solutions included."""
-    namespace: dict = {}
-    for cell in cells_of(notebook):
-        if cell.cell_type == "code":
-            exec(cell.source, namespace)
-    return namespace
-
-
 @pytest.fixture(scope="module")
 def names(request: pytest.FixtureRequest) -> dict:
     """What a notebook defines, for the test file that is named after it."""

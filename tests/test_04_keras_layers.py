@@ -7,7 +7,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from conftest import ROOT, assert_replies, cells_of
+from conftest import ROOT, assert_replies, cells_of, run_up_to
 from keras import ops
 from test_layers import python_with
 
@@ -18,6 +18,13 @@ from posenc.layers import (
 )
 
 IDS = np.array([[5, 6, 7, 2, 0], [3, 4, 2, 0, 0]])
+
+
+@pytest.fixture(scope="module")
+def names() -> dict:
+    """What the notebook defines; what it trains is not needed here."""
+    trained = ["train-once", "reveal-factor"]
+    return run_up_to("04_keras_layers", "nav-end", without=trained)
 
 
 def test_drafts_agree_with_the_layers(names):

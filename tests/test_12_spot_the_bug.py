@@ -6,17 +6,11 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
-from conftest import assert_replies, run_solved
+from conftest import assert_replies
 
 from posenc_helpers import position_encoding
 
 NAME = Path(__file__).stem.removeprefix("test_")
-
-
-@pytest.fixture(scope="module")
-def names() -> dict:
-    """All that the notebook defines when every exercise is solved."""
-    return run_solved(NAME)
 
 
 def test_bfloat16_rounds_as_the_format_does(names):

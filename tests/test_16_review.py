@@ -4,17 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import assert_replies, cells_of, run_cells, run_solved
+from conftest import assert_replies, cells_of, run_cells
 
 from posenc_helpers import rotate
 
 NAME = Path(__file__).stem.removeprefix("test_")
-
-
-@pytest.fixture(scope="module")
-def names() -> dict:
-    """All that the notebook defines."""
-    return run_solved(NAME)
 
 
 def of_vectors(names, seed, width):

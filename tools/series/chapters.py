@@ -1,7 +1,7 @@
 """A notebook as a chapter of handouts and of the web edition."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -55,7 +55,9 @@ def read_notebook(path: Path) -> NotebookNode:
     return notebook
 
 
-def run_up_to(name: str, last: str) -> dict[str, object]:
+def run_up_to(
+    name: str, last: str, without: Collection[str] = ()
+) -> dict[str, object]:
     """Run a notebook's code up to a cell, that one included.
 
     Exercises stay open and solutions are left out, as a reader who
@@ -64,6 +66,7 @@ def run_up_to(name: str, last: str) -> dict[str, object]:
     Args:
         name: Of the notebook, without its folder and ending.
         last: The id of the last cell to run.
+        without: The ids of more cells that are left out.
 
     Returns:
         What the cells define.
@@ -78,8 +81,9 @@ def run_up_to(name: str, last: str) -> dict[str, object]:
     names: dict[str, object] = {}
     for cell in cells[: ids.index(last) + 1]:
         is_left_out = {"solution", "drawing"} & tags(cell)
-        if cell.cell_type == "code" and not is_left_out:
-            exec(cell.source, names)
+        if cell.cell_type != "code" or is_left_out or cell.id in without:
+            continue
+        exec(cell.source, names)
     return names
 
 
