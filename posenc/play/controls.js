@@ -12,8 +12,7 @@ function track({ min, max, step = 1, power }) {
   return { min: at(min), max: at(max), step, at, value };
 }
 // `show` says a value; the other settings may have a say in it.
-const inWords = ({ show }, value, state) =>
-  show ? show(value, state) : number(value);
+const inWords = ({ show }, value, state) => (show ? show(value, state) : number(value));
 // Switches are the bits of one number.
 export const isOn = (switches, place) => Math.floor(switches / 2 ** place) % 2;
 

@@ -41,7 +41,6 @@ export function listenForDrags(node, begins, moves) {
     event.stopPropagation();
   });
   // Chromium reads `touch-action` of whole pictures only.
-  const hold = (event) =>
-    event.target.closest(".grip") && event.preventDefault();
+  const hold = (event) => event.target.closest(".grip") && event.preventDefault();
   on("touchstart", hold, { passive: false });
 }

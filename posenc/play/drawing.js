@@ -16,12 +16,9 @@ export const box = (x, y, width, height, tone, more = "") =>
 export const text = (x, y, words, tone = "") =>
   `<text class="${tone}" x="${px(x)}" y="${px(y)}">${words}</text>`;
 // What can be dragged: a grip is held by a finger, an area lets it scroll.
-export const grip = (name, ...inside) =>
-  `<g class="grip" data-drag="${name}">${all(inside)}</g>`;
-export const area = (name, ...inside) =>
-  `<g class="area" data-drag="${name}">${all(inside)}</g>`;
-export const knob = (x, y, tone) =>
-  circle(x, y, 22, "room") + circle(x, y, 8, `knob ${tone}`);
+export const grip = (name, ...inside) => `<g class="grip" data-drag="${name}">${all(inside)}</g>`;
+export const area = (name, ...inside) => `<g class="area" data-drag="${name}">${all(inside)}</g>`;
+export const knob = (x, y, tone) => circle(x, y, 22, "room") + circle(x, y, 8, `knob ${tone}`);
 
 // Numbers to pixels, and back.
 export function scale([from, to], [start, end]) {

@@ -98,8 +98,7 @@ class Stage {
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     svg.style.width = `${width}px`;
     layers.forEach((markup, k) => {
-      const layer =
-        svg.children[k] ?? svg.appendChild(document.createElementNS(SVG, "g"));
+      const layer = svg.children[k] ?? svg.appendChild(document.createElementNS(SVG, "g"));
       const wanted = all(markup);
       if (layer.markup !== wanted) layer.innerHTML = layer.markup = wanted;
     });
@@ -142,9 +141,7 @@ class Stage {
       return clamp(min - this.state[each], by, max - this.state[each]);
     };
     const by = names.reduce(within, value - this.state[name]);
-    return Object.fromEntries(
-      names.map((each) => [each, this.state[each] + by]),
-    );
+    return Object.fromEntries(names.map((each) => [each, this.state[each] + by]));
   }
 
   play() {
@@ -217,8 +214,7 @@ class Play extends HTMLElement {
 function define() {
   if (customElements.get("posenc-play")) return;
   const style = document.createElement("style");
-  style.textContent =
-    "@media screen { .posenc-still { display: none !important; } }";
+  style.textContent = "@media screen { .posenc-still { display: none !important; } }";
   document.head.append(style);
   customElements.define("posenc-play", Play);
 }

@@ -8,8 +8,7 @@ export const LOOKS_AT_TWO = 2; // or at itself, or at one below
 
 // Waves: radians per patch number or, for each pair, per row down and per column
 // to the right.
-const geometric = (count, base) =>
-  range(count).map((i) => base ** (-i / count));
+const geometric = (count, base) => range(count).map((i) => base ** (-i / count));
 const numberWaves = (base) => geometric(PATCH_PAIRS, base).map((w) => [w]);
 const axialWaves = (base) => {
   const frequencies = geometric(PATCH_PAIRS / 2, base);
@@ -73,9 +72,7 @@ function queryRightAndBelow(isNumbered, waves, name) {
         [1, 0],
       ];
   const rows = offsets.map((offset) => cosinesAndSines(offset, waves));
-  const wanted = goals.map((goal) =>
-    offsets.findIndex((offset) => `${offset}` === `${goal}`),
-  );
+  const wanted = goals.map((goal) => offsets.findIndex((offset) => `${offset}` === `${goal}`));
   trained.set(name, trainedQuery(rows, wanted));
   return trained.get(name);
 }
@@ -86,11 +83,8 @@ function queryRightAndBelow(isNumbered, waves, name) {
 export function valuesOf(places, columns, { encoding, below, base }) {
   const isNumbered = encoding === 0;
   const waves = MAKERS[encoding](base);
-  const offsets = isNumbered
-    ? places.map(([down, right]) => [down * columns + right])
-    : places;
-  const scores = (query) =>
-    offsets.map((offset) => dot(query, cosinesAndSines(offset, waves)));
+  const offsets = isNumbered ? places.map(([down, right]) => [down * columns + right]) : places;
+  const scores = (query) => offsets.map((offset) => dot(query, cosinesAndSines(offset, waves)));
   if (below === LOOKS_AT_TWO) {
     const name = `${MAKERS[encoding].name} ${base}`;
     return softmax(scores(queryRightAndBelow(isNumbered, waves, name)));

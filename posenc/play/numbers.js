@@ -14,10 +14,6 @@ const formats = range(6).map((digits) => {
   return new Intl.NumberFormat("en", { ...fixed, ...plain });
 });
 export const number = (value, digits = 0) =>
-  formats[digits]
-    .format(value)
-    .replaceAll(",", "\u00a0")
-    .replace("-", "\u2212");
+  formats[digits].format(value).replaceAll(",", "\u00a0").replace("-", "\u2212");
 export const short = (value) => number(value, Number.isInteger(value) ? 0 : 1);
-export const brief = (value) =>
-  value < 1000 ? number(value) : `${number(value / 1000)}k`;
+export const brief = (value) => (value < 1000 ? number(value) : `${number(value / 1000)}k`);

@@ -9,10 +9,8 @@ const rowOf = (position, frequencies) =>
 // Of two rows, by their offset: the cosine of the angle between them, and how
 // far apart they are in row lengths.
 export const similarity = (offset, frequencies) =>
-  frequencies.reduce((sum, w) => sum + Math.cos(offset * w), 0) /
-  frequencies.length;
-export const distance = (offset, frequencies) =>
-  Math.sqrt(2 - 2 * similarity(offset, frequencies));
+  frequencies.reduce((sum, w) => sum + Math.cos(offset * w), 0) / frequencies.length;
+export const distance = (offset, frequencies) => Math.sqrt(2 - 2 * similarity(offset, frequencies));
 
 // The small encoding that several figures show: one row has eight hands.
 export const HANDS = angularFrequencies(16);

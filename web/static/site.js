@@ -51,9 +51,7 @@ function keepPrediction(field) {
   });
 }
 
-document
-  .querySelectorAll("[data-question]:is(textarea, fieldset)")
-  .forEach(keepPrediction);
+document.querySelectorAll("[data-question]:is(textarea, fieldset)").forEach(keepPrediction);
 
 // A sentence is judged with a button, and then the verdict opens.
 document.querySelectorAll(".claim").forEach((claim) => {

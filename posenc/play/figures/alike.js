@@ -1,17 +1,7 @@
 // How alike one position is to all others.
 
 import { WAVELENGTHS } from "../controls.js";
-import {
-  area,
-  axes,
-  box,
-  circle,
-  curve,
-  grip,
-  knob,
-  line,
-  scale,
-} from "../drawing.js";
+import { area, axes, box, circle, curve, grip, knob, line, scale } from "../drawing.js";
 import { add } from "../frame.js";
 import { clamp, number, range } from "../numbers.js";
 import { angularFrequencies, similarity } from "../positions.js";

@@ -1,16 +1,7 @@
 // Four signals, and how far one position is from 99 others, in units of the
 // longest row of 1000 positions: 0.00999 for the index, 1 for hands.
 
-import {
-  area,
-  box,
-  circle,
-  grip,
-  knob,
-  line,
-  scale,
-  text,
-} from "../drawing.js";
+import { area, box, circle, grip, knob, line, scale, text } from "../drawing.js";
 import { add } from "../frame.js";
 import { clamp, number, range } from "../numbers.js";
 import { HANDS, distance } from "../positions.js";

@@ -50,10 +50,7 @@ add("hands", RANGES, {
       // A slow hand would run through all positions at a touch.
       const isFast = 64 * w > 1;
       const room = circle(x, y, radius + 4, "room");
-      return [
-        text(x, 12, period, "middle soft"),
-        isFast ? grip(i, clock, room) : clock,
-      ];
+      return [text(x, 12, period, "middle soft"), isFast ? grip(i, clock, room) : clock];
     });
     const names = wide ? ["sin", "cos"] : ["s", "c"];
     const cells = ROWS[position].map((value, column) => {
@@ -83,10 +80,7 @@ add("hands", RANGES, {
           layers: [
             [heading, clocks],
             cells,
-            area(
-              "row",
-              heatmap(ROWS.slice(0, 64), left, top, right - left, 256),
-            ),
+            area("row", heatmap(ROWS.slice(0, 64), left, top, right - left, 256)),
             [
               text(left + 8 * cell, top + 276, "16 columns", "middle soft"),
               labels,

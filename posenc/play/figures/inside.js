@@ -24,9 +24,7 @@ const A = "a".charCodeAt(0);
 const CLEAR = [0, 0, 0, 0];
 const mapImage = (weights, count) =>
   bitmap(count, count, (key, query) =>
-    key > query
-      ? CLEAR
-      : BRIGHTNESS[Math.round(255 * weights[query * count + key])],
+    key > query ? CLEAR : BRIGHTNESS[Math.round(255 * weights[query * count + key])],
   );
 
 // Only what the switches and the letters change is computed anew.
@@ -35,26 +33,19 @@ function compute(letters, { heads, pairs, positions }) {
   const wanted = [letters, heads, pairs, positions].join();
   if (computed.for === wanted) return computed;
   const frequencies = [0, 1].map((layer) =>
-    PAIRS.map((w, i) =>
-      isOn(positions, layer) && isOn(pairs, 8 * layer + i) ? w : 0,
-    ),
+    PAIRS.map((w, i) => (isOn(positions, layer) && isOn(pairs, 8 * layer + i) ? w : 0)),
   );
-  const on = [0, 1].map((layer) =>
-    range(HEADS).map((head) => isOn(heads, HEADS * layer + head)),
-  );
+  const on = [0, 1].map((layer) => range(HEADS).map((head) => isOn(heads, HEADS * layer + head)));
   Object.assign(computed, run(letters, frequencies, on), { for: wanted });
   const count = letters.length;
-  const rows = range(count).map((p) =>
-    computed.ratings.subarray(26 * p, 26 * p + 26),
-  );
+  const rows = range(count).map((p) => computed.ratings.subarray(26 * p, 26 * p + 26));
   computed.foretold = rows.map((row) => row.indexOf(Math.max(...row)));
   computed.images = computed.maps.map((map) => mapImage(map, count));
   return computed;
 }
 
 const LAYERS = ["first", "second"];
-const headOf = (place) =>
-  `${LAYERS[Math.floor(place / HEADS)]} layer, head ${place % HEADS}`;
+const headOf = (place) => `${LAYERS[Math.floor(place / HEADS)]} layer, head ${place % HEADS}`;
 
 add("inside", RANGES, {
   ask: `Below each letter stands what the model has foretold for it, in a frame
@@ -105,9 +96,7 @@ add("inside", RANGES, {
   compute, // for the tests
   draw(state, width) {
     const { text: typed, length, head } = state;
-    const letters = range(length).map(
-      (p) => typed.charCodeAt(p % typed.length) - A,
-    );
+    const letters = range(length).map((p) => typed.charCodeAt(p % typed.length) - A);
     const position = Math.min(state.position, length - 1);
     const { maps, images, foretold } = compute(letters, state);
     const spelled = (letter) => String.fromCharCode(A + letter);
@@ -116,10 +105,7 @@ add("inside", RANGES, {
     const inRow = width < 540 ? 16 : 32;
     const cell = width / inRow;
     const [bar, deep] = [12, 44]; // pixels of a column, and of a row
-    const at = (p) => [
-      ((p % inRow) + 0.5) * cell,
-      Math.floor(p / inRow) * deep,
-    ];
+    const at = (p) => [((p % inRow) + 0.5) * cell, Math.floor(p / inRow) * deep];
     const weights = maps[head].subarray(position * length);
     const known = range(length).filter((p) => p > typed.length);
     const right = known.filter((p) => foretold[p - 1] === letters[p]);
@@ -166,10 +152,7 @@ add("inside", RANGES, {
     // What the shown head does, on average over the text.
     const mean = (from, offset) => {
       const all = range(length).slice(from);
-      const sum = all.reduce(
-        (total, p) => total + maps[head][p * length + p - offset],
-        0,
-      );
+      const sum = all.reduce((total, p) => total + maps[head][p * length + p - offset], 0);
       return all.length ? number(sum / all.length, 2) : "0";
     };
     const before = mean(1, 1);

@@ -2,18 +2,7 @@
 
 import { heatmap } from "../colors.js";
 import { hand, sector } from "../dials.js";
-import {
-  area,
-  axes,
-  box,
-  circle,
-  curve,
-  grip,
-  knob,
-  line,
-  scale,
-  text,
-} from "../drawing.js";
+import { area, axes, box, circle, curve, grip, knob, line, scale, text } from "../drawing.js";
 import { add } from "../frame.js";
 import { clamp, halfTurn, number, range } from "../numbers.js";
 import { HANDS, ROWS, similarity } from "../positions.js";

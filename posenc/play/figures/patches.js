@@ -30,29 +30,22 @@ function within({ row, column, height, width }) {
 
 // What the head at the frame gives each patch, and the patches with a dot.
 function cellsOf({ row, column, height, columns }, state) {
-  const places = range(height).flatMap((y) =>
-    range(columns).map((x) => [y - row, x - column]),
-  );
+  const places = range(height).flatMap((y) => range(columns).map((x) => [y - row, x - column]));
   const values = valuesOf(places, columns, state);
   const cells = places.map(([down, right], i) => {
     return { y: row + down, x: column + right, value: values[i] };
   });
-  const best = cells.reduce((one, two) =>
-    two.value > one.value + 1e-9 ? two : one,
-  );
+  const best = cells.reduce((one, two) => (two.value > one.value + 1e-9 ? two : one));
   // Weights that are almost the largest have a dot, too.
   const peaks =
-    state.below === LOOKS_AT_TWO
-      ? cells.filter(({ value }) => value > 0.75 * best.value)
-      : [best];
+    state.below === LOOKS_AT_TWO ? cells.filter(({ value }) => value > 0.75 * best.value) : [best];
   return { cells, best, peaks };
 }
 
 // The colors with their values: weights, or scores.
 const WEIGHTS = { kind: "weight", high: 0.5, low: 0, digits: 2 };
 const SCORES = { kind: "score", high: 1, low: -1, digits: 0 };
-const toneOf = (shown, value) =>
-  color(shown === WEIGHTS ? Math.min(2 * value, 1) : value);
+const toneOf = (shown, value) => color(shown === WEIGHTS ? Math.min(2 * value, 1) : value);
 
 function colorBar(shown, x, Y) {
   const { kind, high, low, digits } = shown;
@@ -78,12 +71,8 @@ function patchBoxes(shown, cells, X, Y, size) {
 function numbersOfRowsAndColumns({ height, columns }, X, Y) {
   const everyFourth = (count) => range(count).filter((k) => k % 4 === 0);
   return [
-    everyFourth(columns).map((x) =>
-      text(X(x + 0.5), Y.start - 6, x, "middle soft"),
-    ),
-    everyFourth(height).map((y) =>
-      text(X.start - 6, Y(y + 0.5) + 4, y, "end soft"),
-    ),
+    everyFourth(columns).map((x) => text(X(x + 0.5), Y.start - 6, x, "middle soft")),
+    everyFourth(height).map((y) => text(X.start - 6, Y(y + 0.5) + 4, y, "end soft")),
   ];
 }
 
@@ -163,9 +152,7 @@ add("patches", RANGES, {
         numbersOfRowsAndColumns(image, X, Y),
         area("query", patchBoxes(shown, cells, X, Y, size)),
         colorBar(shown, X.end + 16, bar),
-        peaks.map(({ x, y }) =>
-          circle(X(x + 0.5), Y(y + 0.5), 0.2 * size, "peak"),
-        ),
+        peaks.map(({ x, y }) => circle(X(x + 0.5), Y(y + 0.5), 0.2 * size, "peak")),
         grip(
           "query",
           box(centerX - 22, centerY - 22, 44, 44, "room"),

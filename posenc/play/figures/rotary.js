@@ -2,17 +2,7 @@
 
 import { WAVELENGTHS } from "../controls.js";
 import { sector, tipOf, turned } from "../dials.js";
-import {
-  axes,
-  box,
-  circle,
-  curve,
-  grip,
-  knob,
-  line,
-  scale,
-  text,
-} from "../drawing.js";
+import { axes, box, circle, curve, grip, knob, line, scale, text } from "../drawing.js";
 import { add } from "../frame.js";
 import { TURN, brief, clamp, halfTurn, number, range } from "../numbers.js";
 import { angularFrequencies } from "../positions.js";
@@ -61,8 +51,7 @@ function model({ pair, rotary_dim, base, vectors }) {
     queryAt0: ofQuery[pair],
     keyAt0: ofKey[pair],
     ofPair: (offset) => scoreOf(pair, offset),
-    ofAll: (offset) =>
-      range(32).reduce((sum, i) => sum + scoreOf(i, offset), 0) / 32,
+    ofAll: (offset) => range(32).reduce((sum, i) => sum + scoreOf(i, offset), 0) / 32,
   };
 }
 
@@ -84,11 +73,7 @@ function positionsPicture({ query, key }, width, wide) {
         .filter((p) => Math.abs(P(p) - between) > 40)
         .map((p) => text(P(p), 66, p, "middle soft")),
       wide ? text(P.end, 84, "Position", "end soft") : "",
-      grip(
-        "bar",
-        box(x0, 20, x1 - x0, 40, "room"),
-        box(x0, 34, x1 - x0, 12, "bar"),
-      ),
+      grip("bar", box(x0, 20, x1 - x0, 40, "room"), box(x0, 34, x1 - x0, 12, "bar")),
       text(P(query) - aside, 14, "query", "middle blue"),
       text(P(key) + aside, 14, "key", "middle orange"),
       grip("query", knob(P(query), 40, "blue")),
@@ -137,17 +122,10 @@ function dialPicture({ query, key, pair }, computed, width, height, unit) {
       text(dial.x, 14, `Pair ${pair}: ${title}`, "middle"),
       sector(dial, queryAt0 + query * w, apart, "between"),
       circle(dial.x, dial.y, radius, "dial"),
-      queryAt0 === keyAt0
-        ? begins(queryAt0)
-        : [begins(queryAt0, "blue"), begins(keyAt0, "orange")],
+      queryAt0 === keyAt0 ? begins(queryAt0) : [begins(queryAt0, "blue"), begins(keyAt0, "orange")],
       arrow("turn query", queryAt0 + query * w, "blue"),
       arrow("turn key", keyAt0 + key * w, "orange"),
-      text(
-        dial.x,
-        dial.y + radius + 26,
-        "dashed: at position 0",
-        "middle soft",
-      ),
+      text(dial.x, dial.y + radius + 26, "dashed: at position 0", "middle soft"),
     ],
   };
   const turn = (name, position) => (_, drag) => {

@@ -47,8 +47,7 @@ add("unseen", RANGES, {
       angularFrequencies(width8, wider),
       before.map((w) => (isFull(w) ? w : w / stretch)),
     ][remedy];
-    const isNew = (w, i) =>
-      !isFull(w) && length * after[i] > trained * w * (1 + 1e-9);
+    const isNew = (w, i) => !isFull(w) && length * after[i] > trained * w * (1 + 1e-9);
     const fresh = range(4).filter((i) => isNew(before[i], i));
     const fastest = before.findIndex((w) => !isFull(w));
 
@@ -63,8 +62,7 @@ add("unseen", RANGES, {
     const place = (x, most) => clamp(4, Math.round(P.back(x)), most);
 
     const radius = Math.min(0.1 * width, 70);
-    const turns = (angle) =>
-      `${number(angle / TURN, angle < TURN ? 3 : 1)} turns`;
+    const turns = (angle) => `${number(angle / TURN, angle < TURN ? 3 : 1)} turns`;
     const dials = before.map((w, i) => {
       const dial = { x: ((i + 0.5) * width) / 4, y: 32 + radius, radius };
       const ring = { ...dial, radius: radius + 7 };
@@ -78,12 +76,7 @@ add("unseen", RANGES, {
         circle(dial.x, dial.y, radius, "dial"),
         line(dial.x, dial.y, ...tipOf(dial, after[i]), "step"),
         text(dial.x, 2 * radius + 60, turns(trained * w), "middle blue"),
-        text(
-          dial.x,
-          2 * radius + 77,
-          turns(length * after[i]),
-          "middle orange",
-        ),
+        text(dial.x, 2 * radius + 77, turns(length * after[i]), "middle orange"),
       ];
     });
     const named = new Intl.ListFormat("en").format(fresh.map(String));
