@@ -69,23 +69,14 @@ def _markdown(source: str) -> str:
 # Notebooks to work in.
 
 
-def write_notebooks(
-    paths: Sequence[Path],
-    folder: Path,
-    *,
-    solutions: bool = False,
-    overwrite: bool = False,
-) -> None:
-    """Write notebooks to hand out, under the same names.
+def write_notebooks(paths: Sequence[Path], folder: Path) -> None:
+    """Write students' notebooks, without outputs, under the same names.
 
     A file that was edited since it was written here is kept, and named.
 
     Args:
         paths: The notebooks.
         folder: Where to write them.
-        solutions: Copy them as they are. Otherwise they come without
-            outputs and without solutions.
-        overwrite: Replace the edited ones as well.
 
     Raises:
         CommandError: If it is the folder of one of the notebooks.
@@ -98,11 +89,11 @@ def write_notebooks(
     written = _read_note(note)
     for path in paths:
         file = folder / path.name
-        new = path.read_bytes() if solutions else _student_file(path)
-        if file.exists() and not overwrite:
+        new = (nbformat.writes(student_notebook(path)) + "\n").encode()
+        if file.exists():
             before = _checksum(file.read_bytes())
             if before not in {written.get(file.name), _checksum(new)}:
-                print(f"{file} was edited: kept. --overwrite replaces it.")
+                print(f"{file} was edited: kept. Delete it to renew it.")
                 continue
         file.write_bytes(new)
         written[file.name] = _checksum(new)
@@ -116,10 +107,6 @@ def _read_note(note: Path) -> dict[str, str]:
         return dict(json.loads(note.read_text("utf-8")))
     except (OSError, TypeError, ValueError):
         return {}
-
-
-def _student_file(path: Path) -> bytes:
-    return (nbformat.writes(student_notebook(path)) + "\n").encode()
 
 
 def _checksum(content: bytes) -> str:
@@ -272,20 +259,18 @@ def page(
 
 
 @contextmanager
-def open_browser(
-    named: str | None = None, options: Sequence[str] = ()
-) -> Iterator[Browser]:
+def open_browser(options: Sequence[str] = ()) -> Iterator[Browser]:
     """Start Chromium, Chrome or Edge, and close it in the end.
 
+    The environment variable CHROMIUM may name it, by a path or a command.
+
     Args:
-        named: A path or the name of a command; without one, the
-            environment variable CHROMIUM, or else the usual names.
         options: What is handed to the browser as it starts.
 
     Raises:
         CommandError: If there is none.
     """
-    named = named or os.environ.get("CHROMIUM")
+    named = os.environ.get("CHROMIUM")
     with sync_playwright() as playwright:
         for name in [named] if named else BROWSERS:
             path = shutil.which(name)  # or where Chrome and Edge install
@@ -298,12 +283,10 @@ def open_browser(
                 yield browser
             return
     if named:
-        raise CommandError(
-            f"no browser: {named} (named by --browser or CHROMIUM)"
-        )
+        raise CommandError(f"no browser: {named}, which CHROMIUM names")
     raise CommandError(
-        "PDF needs Chromium, Chrome or Edge, and none was found."
-        " Name one with --browser, or leave out --pdf."
+        "PDF needs Chromium, Chrome or Edge, and none was found. Let the"
+        " environment variable CHROMIUM name one, or leave out --pdf."
     )
 
 
@@ -364,16 +347,6 @@ def _say(file: Path, pages: int | None = None) -> None:
     print(f"{file} {size}{length}", flush=True)
 
 
-def _folder(name: str) -> Path:
-    if not name.strip():
-        raise argparse.ArgumentTypeError("the name of the folder is empty")
-    path = Path(name)
-    there = next(p for p in [path, *path.absolute().parents] if p.exists())
-    if not there.is_dir():
-        raise argparse.ArgumentTypeError(f"not a folder: {there}")
-    return path
-
-
 def _notebook(name: str) -> Path:
     path = Path(name)
     if path.suffix == ".ipynb" and path.is_file():
@@ -398,7 +371,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     command.add_argument(
         "--output",
-        type=_folder,
+        type=Path,
         metavar="FOLDER",
         help="where to write (default: handouts)",
     )
@@ -409,44 +382,19 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="the paper to print on (default: a4)",
     )
     command.add_argument(
-        "--browser",
-        metavar="NAME",
-        help="the browser that prints PDF: its path or command",
-    )
-    command.add_argument(
         "--notebooks",
-        type=_folder,
+        type=Path,
         metavar="FOLDER",
         help="write the notebooks for students there, and nothing else",
     )
-    command.add_argument(
-        "--solutions",
-        action="store_true",
-        help="with --notebooks: write the full notebooks instead",
-    )
-    command.add_argument(
-        "--overwrite",
-        action="store_true",
-        help="also replace copies that were edited",
-    )
     args = command.parse_args(arguments)
-    if args.solutions and not args.notebooks:
-        command.error("--solutions needs --notebooks FOLDER")
     if args.notebooks and (args.pdf or args.output or args.paper):
         command.error(
             "--notebooks writes no pages: leave out --output,"
             " --paper and --pdf"
         )
-    if args.browser and not args.pdf:
-        command.error("--browser needs --pdf")
-    args.output = args.output or _folder("handouts")
+    args.output = args.output or Path("handouts")
     args.paper = args.paper or "a4"
-    args.paths = list({path.resolve(): path for path in args.paths}.values())
-    by_name: dict[str, Path] = {}
-    for path in args.paths:
-        other = by_name.setdefault(path.name.casefold(), path)
-        if other != path:
-            command.error(f"{other} and {path} have the same name")
     return args
 
 
@@ -456,14 +404,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for path in args.paths:
         read_notebook(path)  # before anything is written
     if args.notebooks:
-        write_notebooks(
-            args.paths,
-            args.notebooks,
-            solutions=args.solutions,
-            overwrite=args.overwrite,
-        )
+        write_notebooks(args.paths, args.notebooks)
         return
-    opened = open_browser(args.browser) if args.pdf else nullcontext()
+    opened = open_browser() if args.pdf else nullcontext()
     with opened as browser:
         for kind in KINDS:
             folder = args.output / kind
@@ -472,7 +415,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             if browser:
                 _write_pdf(args.paths, folder, kind, args.paper, browser)
     student = args.output / "student"
-    write_notebooks(args.paths, student, overwrite=args.overwrite)
+    write_notebooks(args.paths, student)
     print(f"Done: open {student}")
     if args.pdf:
         print("Print in color: in gray, red and blue heatmaps lose the sign.")
