@@ -48,10 +48,10 @@ FILLS = """figure => [...figure.shadowRoot.querySelectorAll('svg [fill]')].map(
     shape => shape.getAttribute('fill').match(/\\d+/g).map(Number))"""
 
 
-def assert_red_blue(shown: np.ndarray, values: np.ndarray) -> None:
+def assert_red_blue(shown, values, apart=RED_BLUE_APART) -> None:
     """Colors [..., RGB] are those of values from -1 to 1."""
     wanted = 255 * colormaps["RdBu_r"]((np.asarray(values) + 1) / 2)
-    assert np.abs(shown - wanted[..., :3]).max() <= RED_BLUE_APART
+    assert np.abs(shown - wanted[..., :3]).max() <= apart
 
 
 # Rows of the matrix: hands, apart, pair, alike.
@@ -261,6 +261,10 @@ def test_patches_looks_right_and_below(figures, width, base):
             assert weights == pytest.approx(wanted, abs=0.085)
         else:
             assert weights[1] < 0.05
+        cells = the(figures, "patches").evaluate(FILLS)[: 12 * width]
+        named = np.reshape(cells, (12, width, 3))[[4, 5, 5, 4], [3, 2, 3, 2]]
+        # The weights are said with two decimals, and one half is dark red.
+        assert_red_blue(named, np.minimum(2 * np.array(weights), 1), apart=10)
 
 
 # A trained model: inside.
