@@ -1,7 +1,5 @@
 """Notebook 10: its builders, its stopwatch and its exercises."""
 
-import time
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,7 +10,6 @@ from conftest import assert_replies, run_cells
 from posenc_helpers import angular_frequencies, position_encoding
 
 NAME = Path(__file__).stem.removeprefix("test_")
-TABLES = ["turns-at", "by-digits"]
 
 
 def sized(d_model, seq_len=32_768):
@@ -26,7 +23,7 @@ def sized(d_model, seq_len=32_768):
 
 
 def test_digits_build_the_encoding_in_every_radix():
-    small = run_cells(NAME, *TABLES, **sized(32, seq_len=4_096))
+    small = run_cells(NAME, "turns-at", "by-digits", **sized(32, 4_096))
     expected = position_encoding(4_096, 32)
     for radix in (2, 8, 32, 64):
         table = small["by_digits"](radix)
@@ -58,45 +55,6 @@ def test_a_chain_is_far_worse_where_all_frequencies_are_exact():
     )
     assert by_digits < 1e-15
     assert by_chain > 100 * by_digits
-
-
-def by_doubling(names):
-    """The table from fifteen rows of sines, in blocks of 32 as well."""
-    turns_at = names["turns_at"]
-
-    def doubled(step):
-        turns = turns_at([0])
-        while len(turns) < 32:
-            more = turns * turns_at(step * len(turns))
-            turns = np.concatenate([turns, more])
-        return turns
-
-    ones, tens, hundreds = 1j * doubled(1), doubled(32), doubled(32**2)
-    table = np.empty((names["seq_len"], names["d_model"]), np.float32)
-    blocks = table.reshape(len(hundreds), len(tens), len(ones), -1)
-    for block, hundred in zip(blocks, hundreds, strict=True):
-        for rows, turn in zip(block, tens * hundred, strict=True):
-            rows[:] = (ones * turn).view(float)
-    return table
-
-
-@pytest.mark.slow
-def test_doubling_and_other_radices_are_as_fast():
-    """In seconds of the processor, which other programs change little."""
-    names = run_cells(NAME, *TABLES, **sized(512))
-    by_digits = names["by_digits"]
-    ways = {radix: partial(by_digits, radix) for radix in (32, 64, 128)}
-    ways["doubling"] = partial(by_doubling, names)
-    np.testing.assert_allclose(
-        ways["doubling"](), by_digits(), rtol=0, atol=1e-7
-    )
-    times = dict.fromkeys(ways, np.inf)
-    for way, build in [*ways.items()] * 5:
-        start = time.process_time()
-        build()
-        times[way] = min(times[way], time.process_time() - start)
-    print({way: round(each / times[32], 2) for way, each in times.items()})
-    assert all(0.7 < each / times[32] < 1.4 for each in times.values())
 
 
 def test_the_stopwatch_takes_the_shortest_time():

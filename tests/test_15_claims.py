@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from conftest import cells_of, run_cells
@@ -351,22 +350,3 @@ def test_each_sentence_has_a_source_and_says_where_to_read_more(number):
     link = r"\*More:\* \[?(sections? [\d and]+ of )?notebook \d\d\b"
     assert re.match(link, more), more
     assert "\n" not in more
-
-
-def test_figures_show_what_the_verdicts_computed():
-    """Their cells name a verdict's results, and draw nothing of their own."""
-    for number, figure, results in [
-        (8, "figure-far", "weights"),
-        (14, "figure-angles", "gaps"),
-        (16, "figure-dilution", "shares"),
-    ]:
-        shown = []
-        names = run_cells(
-            NOTEBOOK, *SETUP, f"verdict-{number}", show=lambda *_: None
-        )
-        names["show"] = lambda fig, alt, shown=shown: shown.append(fig)
-        exec(CELLS[figure].source, names)
-        (fig,) = shown
-        lines = [line.get_label() for line in fig.axes[0].lines]
-        assert set(names[results]) <= set(lines)
-        plt.close(fig)
