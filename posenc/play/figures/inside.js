@@ -47,6 +47,125 @@ function compute(letters, { heads, pairs, positions }) {
 const LAYERS = ["first", "second"];
 const headOf = (place) => `${LAYERS[Math.floor(place / HEADS)]} layer, head ${place % HEADS}`;
 
+// The text, the letter that looks, and what the model makes of them.
+function read({ text: typed, length, position, ...state }) {
+  const letters = range(length).map((p) => typed.charCodeAt(p % typed.length) - A);
+  return {
+    ...state,
+    ...compute(letters, state),
+    letters,
+    length,
+    round: typed.length,
+    position: Math.min(position, length - 1),
+  };
+}
+const spelled = (letter) => String.fromCharCode(A + letter);
+
+// The text, in rows of 16 or 32 letters.
+function textPicture({ letters, length, round, position, head, maps, foretold }, width) {
+  const inRow = width < 540 ? 16 : 32;
+  const cell = width / inRow;
+  const rows = Math.ceil(length / inRow);
+  const [bar, deep] = [12, 44]; // pixels of a column, and of a row
+  const at = (p) => [((p % inRow) + 0.5) * cell, Math.floor(p / inRow) * deep];
+  const weights = maps[head].subarray(position * length);
+  const cells = letters.map((letter, p) => {
+    const [x, y] = at(p);
+    const seen = p <= position ? weights[p] : 0;
+    const guess = p > 0 ? spelled(foretold[p - 1]) : "";
+    const isKnown = p > round;
+    const isWrong = isKnown && foretold[p - 1] !== letter;
+    const tone = isWrong ? "orange strong" : isKnown ? "blue" : "soft";
+    return [
+      box(x - 4, y + bar * (1 - seen), 8, bar * seen, "weight"),
+      text(x, y + bar + 14, spelled(letter), "middle letter"),
+      text(x, y + bar + 29, guess, `middle ${tone}`),
+      isWrong ? box(x - 7, y + bar + 18, 14, 15, "wrong orange") : "",
+    ];
+  });
+  const [x, y] = at(position);
+  const picture = {
+    width,
+    height: rows * deep,
+    layers: [
+      area("letter", box(0, 0, width, rows * deep, "room")),
+      cells,
+      grip(
+        "letter",
+        box(x - cell / 2, y + bar, cell, 34, "room"),
+        box(x - 8, y + bar + 1, 16, 17, "frame orange", 'rx="3"'),
+      ),
+    ],
+  };
+  const letter = ({ x, y }) => {
+    const column = clamp(0, Math.floor(x / cell), inRow - 1);
+    const row = clamp(0, Math.floor(y / deep), rows - 1);
+    return { position: Math.min(row * inRow + column, length - 1) };
+  };
+  return { picture, drag: { letter } };
+}
+
+// The maps of all heads, four in a row.
+function mapsPicture({ images, heads, head, position, length }, width) {
+  const size = Math.min((width - 3 * 8) / HEADS, 128);
+  const gap = (width - HEADS * size) / (HEADS - 1);
+  const step = size + 21;
+  const placeOf = (place) => [
+    (place % HEADS) * (size + gap),
+    Math.floor(place / HEADS) * step + 18,
+  ];
+  const maps = images.map((image, place) => {
+    const [left, top] = placeOf(place);
+    const isOff = !isOn(heads, place);
+    const whole = width < 540 ? `head ${place % HEADS}` : headOf(place);
+    const title = isOff ? `${whole}: off` : whole;
+    return [
+      `<image class="${isOff ? "off" : ""}" x="${px(left)}" y="${px(top)}"
+          width="${px(size)}" height="${px(size)}" href="${image}"/>`,
+      box(left, top, size, size, "edge"),
+      text(left, top - 5, title, place === head ? "strong" : "soft"),
+    ];
+  });
+  const [left, top] = placeOf(head);
+  const lineAt = top + ((position + 0.5) / length) * size;
+  const picture = {
+    width,
+    height: 2 * step,
+    layers: [
+      maps,
+      [
+        box(left, top, size, size, "frame orange"),
+        line(left - 4, lineAt, left + size + 4, lineAt, "looks"),
+      ],
+      area("map", box(0, 0, width, 2 * step, "room")),
+    ],
+  };
+  const map = ({ x, y }) => {
+    const column = clamp(0, Math.floor(x / (size + gap)), HEADS - 1);
+    return { head: HEADS * (y < step ? 0 : 1) + column };
+  };
+  return { picture, drag: { map } };
+}
+
+function inWords({ letters, length, round, head, maps, foretold }) {
+  const known = range(length).filter((p) => p > round);
+  const right = known.filter((p) => foretold[p - 1] === letters[p]);
+  const score = known.length
+    ? `In later rounds, ${right.length} of ${known.length} letters are
+        right.`
+    : "No letter can be foretold, because nothing is repeated yet.";
+  // What the shown head does, on average over the text.
+  const mean = (from, offset) => {
+    const all = range(length).slice(from);
+    const sum = all.reduce((total, p) => total + maps[head][p * length + p - offset], 0);
+    return all.length ? number(sum / all.length, 2) : "0";
+  };
+  const before = mean(1, 1);
+  const after = mean(round, round - 1);
+  return `${score} The shown head: ${before} of its weight on the letter
+    before, ${after} on the answer.`;
+}
+
 add("inside", RANGES, {
   ask: `Below each letter stands what the model has foretold for it, in a frame
     if it is wrong. Columns show where the shown head looks from the marked
@@ -95,113 +214,12 @@ add("inside", RANGES, {
   },
   compute, // for the tests
   draw(state, width) {
-    const { text: typed, length, head } = state;
-    const letters = range(length).map((p) => typed.charCodeAt(p % typed.length) - A);
-    const position = Math.min(state.position, length - 1);
-    const { maps, images, foretold } = compute(letters, state);
-    const spelled = (letter) => String.fromCharCode(A + letter);
-
-    // The text, in rows of 16 or 32 letters.
-    const inRow = width < 540 ? 16 : 32;
-    const cell = width / inRow;
-    const [bar, deep] = [12, 44]; // pixels of a column, and of a row
-    const at = (p) => [((p % inRow) + 0.5) * cell, Math.floor(p / inRow) * deep];
-    const weights = maps[head].subarray(position * length);
-    const known = range(length).filter((p) => p > typed.length);
-    const right = known.filter((p) => foretold[p - 1] === letters[p]);
-    const cells = letters.map((letter, p) => {
-      const [x, y] = at(p);
-      const seen = p <= position ? weights[p] : 0;
-      const guess = p > 0 ? spelled(foretold[p - 1]) : "";
-      const isKnown = p > typed.length;
-      const isWrong = isKnown && foretold[p - 1] !== letter;
-      const tone = isWrong ? "orange strong" : isKnown ? "blue" : "soft";
-      return [
-        box(x - 4, y + bar * (1 - seen), 8, bar * seen, "weight"),
-        text(x, y + bar + 14, spelled(letter), "middle letter"),
-        text(x, y + bar + 29, guess, `middle ${tone}`),
-        isWrong ? box(x - 7, y + bar + 18, 14, 15, "wrong orange") : "",
-      ];
-    });
-    const [x, y] = at(position);
-    const rows = Math.ceil(length / inRow);
-
-    // The maps, four in a row.
-    const size = Math.min((width - 3 * 8) / HEADS, 128);
-    const gap = (width - HEADS * size) / (HEADS - 1);
-    const step = size + 21;
-    const places = images.map((image, place) => [
-      (place % HEADS) * (size + gap),
-      Math.floor(place / HEADS) * step + 18,
-    ]);
-    const pictures = images.map((image, place) => {
-      const [left, top] = places[place];
-      const isOff = !isOn(state.heads, place);
-      const whole = width < 540 ? `head ${place % HEADS}` : headOf(place);
-      const title = isOff ? `${whole}: off` : whole;
-      return [
-        `<image class="${isOff ? "off" : ""}" x="${px(left)}" y="${px(top)}"
-          width="${px(size)}" height="${px(size)}" href="${image}"/>`,
-        box(left, top, size, size, "edge"),
-        text(left, top - 5, title, place === head ? "strong" : "soft"),
-      ];
-    });
-    const [left, top] = places[head];
-    const lineAt = top + ((position + 0.5) / length) * size;
-
-    // What the shown head does, on average over the text.
-    const mean = (from, offset) => {
-      const all = range(length).slice(from);
-      const sum = all.reduce((total, p) => total + maps[head][p * length + p - offset], 0);
-      return all.length ? number(sum / all.length, 2) : "0";
-    };
-    const before = mean(1, 1);
-    const after = mean(typed.length, typed.length - 1);
-    const score = known.length
-      ? `In later rounds, ${right.length} of ${known.length} letters are
-        right.`
-      : "No letter can be foretold, because nothing is repeated yet.";
+    const seen = read(state);
+    const parts = [textPicture(seen, width), mapsPicture(seen, width)];
     return {
-      pictures: [
-        {
-          width,
-          height: rows * deep,
-          layers: [
-            area("letter", box(0, 0, width, rows * deep, "room")),
-            cells,
-            grip(
-              "letter",
-              box(x - cell / 2, y + bar, cell, 34, "room"),
-              box(x - 8, y + bar + 1, 16, 17, "frame orange", 'rx="3"'),
-            ),
-          ],
-        },
-        {
-          width,
-          height: 2 * step,
-          layers: [
-            pictures,
-            [
-              box(left, top, size, size, "frame orange"),
-              line(left - 4, lineAt, left + size + 4, lineAt, "looks"),
-            ],
-            area("map", box(0, 0, width, 2 * step, "room")),
-          ],
-        },
-      ],
-      drag: {
-        letter: ({ x, y }) => {
-          const column = clamp(0, Math.floor(x / cell), inRow - 1);
-          const row = clamp(0, Math.floor(y / deep), rows - 1);
-          return { position: Math.min(row * inRow + column, length - 1) };
-        },
-        map: ({ x, y }) => {
-          const column = clamp(0, Math.floor(x / (size + gap)), HEADS - 1);
-          return { head: HEADS * (y < step ? 0 : 1) + column };
-        },
-      },
-      says: `${score} The shown head: ${before} of its weight on the letter
-        before, ${after} on the answer.`,
+      pictures: parts.map(({ picture }) => picture),
+      drag: Object.assign({}, ...parts.map(({ drag }) => drag)),
+      says: inWords(seen),
     };
   },
 });
