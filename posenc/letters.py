@@ -210,13 +210,16 @@ def multiply(x, matrices):
     """Multiply by each reader's own matrix.
 
     Args:
-        x: Vectors `[batch, reader, ..., rows]`.
+        x: Vectors `[batch, reader, rows]`, or of each position,
+            `[batch, reader, position, rows]`.
         matrices: One for each reader, `[reader, rows, columns]`.
 
     Returns:
-        Vectors of shape `[batch, reader, ..., columns]`.
+        Vectors of the same shape, with `columns` in place of `rows`.
     """
-    return ops.einsum("br...i,rij->br...j", x, matrices)
+    # With "..." in place of p, training takes half as long again.
+    p = "p" if len(x.shape) == 4 else ""
+    return ops.einsum(f"br{p}i,rij->br{p}j", x, matrices)
 
 
 def normalize(x):
@@ -247,7 +250,9 @@ def train(
     texts, answers = _texts_for_all(backs, 32 * steps, seq_len, rng)
     rate = keras.optimizers.schedules.CosineDecay(6e-3, steps)
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    readers.compile(keras.optimizers.Adam(rate), loss)
+    optimizer = keras.optimizers.Adam(rate)
+    optimizer.build(readers.trainable_variables)  # or Keras traces twice
+    readers.compile(optimizer, loss)
     readers.fit(texts, answers, 32, shuffle=False, verbose=0)
     return readers
 
@@ -276,7 +281,8 @@ def accuracy(
     texts, answers = _texts_for_all(
         backs, count, seq_len, rng, marker_last=True
     )
-    parts = np.array_split(texts, max(1, count // 20))  # to save memory
+    # Parts that fit into a processor's cache are done in half the time.
+    parts = np.array_split(texts, texts.size // 25_000 + 1)
     rated = np.concatenate([readers(part, **changes) for part in parts])
     return np.mean(rated.argmax(axis=-1) == answers, axis=0)
 
