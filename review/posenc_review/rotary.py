@@ -542,8 +542,8 @@ def convention_of(
     if pairs.columns.min() > 0:
         words.append(f"from column {pairs.columns.min()}")
     names = {finding.name for finding in found}
-    rates = candidate.near.measured.frequencies
-    if np.median(np.sign(rates)) < 0 and "tokens" not in names:
+    rates = candidate.formula.frequencies
+    if np.median(np.sign(rates)) < 0 or "direction" in names:
         words.append("clockwise")
     if names & {"base", "scaling", "frequencies"}:
         words.append("other frequencies")
