@@ -412,7 +412,11 @@ def guess(seen: Measured, pairs: Pairs) -> list[Series]:
     """
     count = len(seen.frequencies)
     if count == 1:
-        return [Series(np.ones(1))]
+        words = f"{plain(seen.frequencies[0])} radians per position"
+        return [
+            Series(np.ones(1), "1 radian per position"),
+            Series(seen.frequencies, words, seen.spread),
+        ]
     usual = usual_series(USUAL_BASES, pairs)
     usual.sort(key=lambda series: misses(seen, series.frequencies).sum())
     if not seen.even or not misses(seen, usual[0].frequencies).any():

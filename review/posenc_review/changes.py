@@ -78,15 +78,15 @@ SLIPS: dict[str, Callable[[float, int], float]] = {
 # What else is made of a pair `a, b` by its cosine `c` and sine `s`.
 FORMS: dict[str, dict[str, Callable[..., tuple]]] = {
     "direction": {
-        "turned clockwise, where it should be counterclockwise": (
+        "turned {seen}, where it should be {due}": (
             lambda a, b, c, s: (a * c + b * s, b * c - a * s)
         ),
     },
     "rotation": {
-        "a minus is missing in the first column": (
+        "the first column has a wrong sign, a minus too many or too few": (
             lambda a, b, c, s: (a * c + b * s, b * c + a * s)
         ),
-        "a minus too many, in the second column": (
+        "the second column has a wrong sign, a minus too many or too few": (
             lambda a, b, c, s: (a * c - b * s, b * c - a * s)
         ),
         "sines and cosines are exchanged": (
@@ -284,16 +284,21 @@ def explain(
             return change
         if change.of_calls and only_wrong is None:
             name, words = change.finding
-            words = f"In calls {kinds(wrong)}: {words[0].lower()}{words[1:]}"
+            where = kinds(wrong, right)
+            words = f"In calls {where}: {words[0].lower()}{words[1:]}"
             only_wrong = change._replace(finding=Finding(name, words))
     return only_wrong
 
 
-def kinds(calls: list[Call]) -> str:
+def kinds(calls: list[Call], others: list[Call]) -> str:
     """Name the kinds of calls, or only the first few."""
     shapes = {call.positions.shape for call in calls}
-    if all(tokens == 1 for _, tokens in shapes):
-        one, fewest = "of one token", min(shapes)[0]
+    fewest, tokens = min(shapes)[0], max(tokens for _, tokens in shapes)
+    if tokens == 1 and not any(
+        call.positions.shape[0] >= fewest and call.positions.shape[1] == 1
+        for call in others
+    ):
+        one = "of one token"
         more = f"{one} in each of {fewest} rows or more"
         return one if fewest == 1 else more
     names = list(dict.fromkeys(call.name for call in calls))
@@ -333,7 +338,7 @@ def changes(
     yield from forms(formula, evidence)
     yield from likely
     name = "frequencies"
-    for words, become in FREQUENCIES.items():
+    for words, become in FREQUENCIES.items() if len(rates) > 1 else ():
         yield changed(formula, name, words, frequencies=become(rates))
     for cause, factor in FACTORS.items():
         words = f"All pairs turn {plain(factor, 3)} times as fast: {cause}."
@@ -371,6 +376,9 @@ def forms(formula: Formula, evidence: Evidence) -> Iterator[Change]:
     odd = ~np.all([formula.fits(call).all(axis=0) for call in wrong], axis=0)
     pairs = numbered("Pair", np.flatnonzero(odd))
     pairs = "All pairs" if odd.all() else pairs
+    ways = ("counterclockwise", "clockwise")
+    if np.median(np.sign(formula.frequencies)) < 0:
+        ways = ways[::-1]
     for name, named in FORMS.items():
         for words, form in named.items():
 
@@ -378,7 +386,8 @@ def forms(formula: Formula, evidence: Evidence) -> Iterator[Change]:
                 both = zip(form(*given), formula.of_pair(*given), strict=True)
                 return tuple(np.where(odd, new, old) for new, old in both)
 
-            yield changed(formula, name, f"{pairs}: {words}.", of_pair=formed)
+            said = f"{pairs}: {words.format(seen=ways[1], due=ways[0])}."
+            yield changed(formula, name, said, of_pair=formed)
     for words, of_columns in COLUMNS.items() if odd.sum() > 1 else ():
         rates = of_columns(formula.frequencies, evidence.columns)
         said = f"The two columns of a pair have different angles: {words}."
@@ -393,6 +402,9 @@ def lengths(formula: Formula, measured: Measured) -> Change | None:
         return None
     seen = float(np.median(measured.length[off]))
     words = f"Lengths change by {plain(seen, 5)}"
+    least, most = measured.length[off].min(), measured.length[off].max()
+    if most - least > 2 * formula.tolerance:
+        words = f"Lengths change by {plain(least, 5)} to {plain(most, 5)}"
     if abs(seen - 1) <= formula.tolerance:
         words = "Lengths do not change"
     if not off.all():
@@ -522,6 +534,7 @@ def as_measured(formula: Formula, evidence: Evidence) -> Iterator[Change]:
 def describe(formula: Formula, evidence: Evidence) -> Finding:
     """Say what is seen at the first token that nothing explains."""
     wrong = [call for call in evidence.calls if formula.wrong(call).any()]
+    right = [call for call in evidence.calls if not formula.wrong(call).any()]
     call = wrong[0]
     token = int(formula.wrong(call).argmax())
     position, off = int(call.kept[token]), formula.errors(call)[token]
@@ -531,14 +544,14 @@ def describe(formula: Formula, evidence: Evidence) -> Finding:
         words = "gives NaN or infinity"
     elif not made.any():
         words = "is zero"
-    elif np.allclose(made, given, atol=NEAR):
+    elif np.allclose(made, given, rtol=0, atol=formula.tolerance):
         words = "is left as it is"
     elif taken_for not in (None, position):
         words = f"is turned as position {taken_for}"
     else:
         words = f"is off by {plain(off.max(), 2)} in pair {int(off.argmax())}"
     others = [other for other in wrong if other.name != call.name]
-    also = f" So are tokens of calls {kinds(others)}." if others else ""
+    also = f" So are tokens of calls {kinds(others, right)}." if others else ""
     where = f"Token {call.tokens[token]} of row {call.rows[token]} (position"
     where += f" {position}) in a call {call.name}"
     words = f"{where} is wrong: it {words}.{also} No known cause explains it."

@@ -155,7 +155,12 @@ def review_rotary(
         rotation.rotate = as_read(rotate, held.width)
 
     pairs, findings = first_sight(rotation, layout)
-    near = pairs and rotation.call(FIRST, pairs, FIRST_CALL)[0]
+    near = None
+    if pairs:
+        near, trouble, _ = rotation.call(FIRST, pairs, FIRST_CALL)
+        if near is None:
+            words = f"A call {FIRST_CALL} fails: {trouble}."
+            findings.append(Finding("result", words))
     if near is None:
         return Review(tuple(findings), asked=str(held.config or ""))
     findings += other_pairs(held, pairs)
@@ -249,6 +254,9 @@ class Held(NamedTuple):
             words = "a number for each pair"
             report.check("frequencies", frequencies, right, words)
             usual_width, rates = 2 * len(rates), np.trim_zeros(rates, "b")
+            words = "no 0 but at the end, and at most one for each pair"
+            right = rates.all() and 2 * len(rates) <= (width or usual_width)
+            report.check("frequencies", frequencies, right, words)
         width = usual_width if width is None else width
         length = usual_length if length is None else length
         report.check_integer("width", width, 2, WIDEST)
@@ -388,7 +396,8 @@ def calls_of(limit: int, width: int) -> Iterator[tuple[str, np.ndarray]]:
     yield "of packed texts", np.concatenate(packed)[None]
     both = [np.arange(16), limit - 1 - np.arange(16)[::-1]]
     yield "of near and far positions", np.concatenate(both)[None]
-    rows, tokens = max(1, CHUNK // (LONG * width)), min(LONG, limit)
+    rows = min(max(1, CHUNK // (LONG * width)), 33)
+    tokens = min(LONG, limit)
     for start in range(0, limit, rows * tokens):
         places = np.arange(start, start + rows * tokens)
         places = np.minimum(places, limit - 1).reshape(rows, tokens)
@@ -491,7 +500,8 @@ def every_call(
         findings.append(Finding("rest", f"{words} change."))
     before, after = near.calls[0].made, calls[-1]
     again = after.made if after.positions is FIRST else before
-    if not np.all(np.abs(again - before) <= formula.tolerance):
+    atol = formula.tolerance
+    if not np.allclose(again, before, rtol=0, atol=atol, equal_nan=True):
         words = "Positions 0 to 63, asked again after other calls, are turned"
         findings.append(Finding("state", f"{words} otherwise."))
     contested = np.flatnonzero(was_right & was_wrong)

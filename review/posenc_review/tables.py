@@ -231,7 +231,7 @@ def of_pairs(
     picks = telling(formula.wrong(call))
     evidence = Evidence([call.only(picks)], seen, kind.columns())
     if not evidence.wrong_positions(formula).size:
-        return words.strip() or "Angles are in float32."
+        return words.strip() or "Errors are those of angles in float32."
     likely = [
         Change(finding, formula._replace(frequencies=rates))
         for finding, rates in slips(kind.base, kind.d_model // 2, seen)

@@ -56,6 +56,7 @@ COMPUTED = [  # a config, its attention factor, frequencies of some pairs
     (LLAMA, 1, {35: 9.5562122e-5, 63: 3.0689259e-7}),
     (yarn(), 1.1386294, {10: 5.6234129e-2, 11: 3.9736785e-2}),
     (yarn(), 1.1386294, {16: 6.5384619e-3, 31: 3.3338038e-5}),
+    (yarn(beta_slow=0.001), 1.1386294, {12: 3.0340774e-2, 31: 7.6587385e-5}),
     (yarn(truncate=False), 1.1386294, {11: 4.0783446e-2, 22: 5.0143962e-4}),
     (yarn(attention_factor=1.25), 1.25, {}),
     (yarn(**DEEPSEEK), 0.964326915, {}),

@@ -24,6 +24,7 @@ PROPORTIONAL = {"rope_type": "proportional", "partial_rotary_factor": 0.5}
 CONVENTIONS = [
     ("half, base 10000", speeds(), HALF, {}),
     ("interleaved or half", speeds(2), HALF, {"width": 2}),
+    ("interleaved or half, 0.25", speeds(2) / 4, HALF, {"width": 2}),
     ("half, clockwise, base 10000", -speeds(), HALF, {}),
     ("half, base 41829.3", speeds(base=41_829.3), HALF, {}),
     ("half, base 10000, linear by 4", speeds() / 4, HALF, {}),

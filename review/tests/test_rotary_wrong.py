@@ -148,6 +148,12 @@ FREQUENCIES = {
         ("Only columns 0 and 16", lambda w: np.where(PAIR == 0, w, 0)),
     ],
     "precision": [("Frequencies are rounded to bfloat16", bfloat16)],
+    "direction": [
+        (
+            "Pair 5: turned counterclockwise, where it should be clockwise",
+            lambda w: np.where(PAIR == 5, w, -w),
+        ),
+    ],
 }
 
 
@@ -198,7 +204,10 @@ def test_other_frequencies_than_those_asked_for(
 
 # What a pair `a, b` becomes by its cosine and sine, as halves of the head.
 FORMS = {
-    "a minus too many": lambda a, b, c, s: (a * c - b * s, b * c - a * s),
+    "the second column has a wrong sign": lambda a, b, c, s: (
+        a * c - b * s,
+        b * c - a * s,
+    ),
     "only change their size": lambda a, b, c, s: (a * c, b * c),
     "already overwritten": lambda a, b, c, s: (
         a * c - b * s,
@@ -232,6 +241,9 @@ LINES = {
         "From position 500 on, the result is zero": (
             lambda x, p: rope(x, p) * (p < 500)[..., None]
         ),
+        "From position 500 on, the result is NaN": (
+            lambda x, p: rope(x, np.where(p < 500, p, np.nan))
+        ),
         "300 is the first to fail: IndexError": (
             lambda x, p: turn_by(x, TO_300[p])
         ),
@@ -251,6 +263,9 @@ LINES = {
         ),
     },
     "position 0": {
+        "At position 0, the result is NaN": (
+            lambda x, p: rope(x, np.where(p, p, np.nan))
+        ),
         "they are read interleaved and written as halves": (
             lambda x, p: rope(np.c_["2", x[..., ::2], x[..., 1::2]], p)
         ),
@@ -262,8 +277,19 @@ LINES = {
     },
     "result": {
         "shape is (1, 1, 5, 32), not": lambda x, p: rope(x, p)[:, None],
+        "A call of positions 0 to 63 fails: the result's shape is": (
+            lambda x, p: rope(x, p)[:, :32]
+        ),
     },
-    "lengths": {"Lengths change by 0.125": lambda x, p: rope(x, p) / 8},
+    "lengths": {
+        "Lengths change by 0.125": lambda x, p: rope(x, p) / 8,
+        "by 1.1 to 1.3 in pairs 3, 7": (
+            lambda x, p: (
+                rope(x, p)
+                * np.tile(1 + (PAIR == 3) / 10 + 0.3 * (PAIR == 7), 2)
+            )
+        ),
+    },
 }
 
 
@@ -379,6 +405,37 @@ def test_what_is_wrong_is_named(rotate, name, words, asked):
     assert_named(rotate, name, words, **asked)
 
 
+def test_one_pair_has_no_other_pairs():
+    def clipped(x, positions):
+        return rope(x, np.minimum(positions, 299))
+
+    found = review_rotary(clipped, 2, max_len=750).findings
+    assert "taken for position 299" in found["far positions"]
+
+
+FAR = [
+    ("far positions", "39999 is taken for position 0", lambda p, t: p % 39999),
+    ("tokens", "From token 20000 on", lambda p, t: p * (t < 20_000)),
+    (
+        "positions",
+        "of one token in each of 4 rows:",
+        lambda p, t: p - only_4(p),
+    ),
+]
+
+
+def only_4(p):
+    return p.shape == (4, 1)
+
+
+@pytest.mark.parametrize(("name", "words", "taken_for"), FAR)
+def test_far_positions_and_long_calls_are_made(name, words, taken_for):
+    def rotate(x, positions):
+        return rope(x, taken_for(positions, tokens(positions)))
+
+    assert_named(rotate, name, words, max_len=40_000)
+
+
 def test_length_and_scaling_are_two_findings():
     def rotate(x, positions):
         return rope(x, positions)
@@ -426,6 +483,8 @@ SENSELESS = [
     ({"layers": "full"}, "layers='full': these are layers of a config"),
     ({"base": 2, "config": {}}, "base and config: give only one"),
     ({"dtype": "int"}, "dtype='int': give one of bfloat16"),
+    ({"frequencies": [0, 1]}, "frequencies=[0, 1]: give no 0 but at the"),
+    ({"frequencies": [1, 1], "width": 2}, "frequencies=[1, 1]: give no 0"),
 ]
 
 

@@ -124,7 +124,7 @@ WRONG = [  # an encoder, the name of the finding, and what has to be said
     (without_row_0, "every row", "At position 0, the result is zero"),
     (lambda n, d: table(n, d) / 8, "every row", "Lengths change by 0.125"),
     (exchanged, "every row", "Pair 1: sines and cosines are exchanged"),
-    (in_float32, "every row", "Angles are in float32"),
+    (in_float32, "every row", "those of angles in float32"),
     (in_float32_from_1, "every row", "position 1, and each for the next"),
     (in_float16, "every row", "Sines and cosines are rounded to float16"),
     (lambda n, d: RANDOM[:n], "every row", "No known cause explains it"),
