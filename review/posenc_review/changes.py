@@ -274,17 +274,22 @@ class Evidence(NamedTuple):
 def explain(
     formula: Formula, evidence: Evidence, tried: Iterable[Change]
 ) -> Change | None:
-    """Return the first change that explains all that was seen, if one does."""
+    """Return the first change that explains all that was seen, if one does.
+
+    Else it is the first that explains the calls that are wrong, which are
+    then named.
+    """
     right, wrong = evidence.sorted_out(formula)
     only_wrong = None
     for change in tried:
         if not all(agrees(change, formula, call) for call in wrong):
             continue
-        if all(agrees(change, formula, call) for call in right):
+        others = [each for each in right if not agrees(change, formula, each)]
+        if not others:
             return change
         if change.of_calls and only_wrong is None:
             name, words = change.finding
-            where = kinds(wrong, right)
+            where = kinds(wrong, others)
             words = f"In calls {where}: {words[0].lower()}{words[1:]}"
             only_wrong = change._replace(finding=Finding(name, words))
     return only_wrong

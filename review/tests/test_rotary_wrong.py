@@ -414,6 +414,7 @@ def test_one_pair_has_no_other_pairs():
 
 
 FAR = [
+    ("positions", "In calls of one token: pos", lambda p, t: p * (len(t) > 1)),
     ("far positions", "39999 is taken for position 0", lambda p, t: p % 39999),
     ("tokens", "From token 20000 on", lambda p, t: p * (t < 20_000)),
     (
