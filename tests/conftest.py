@@ -49,7 +49,10 @@ def run_cells(notebook: str, *cell_ids: str, **given: object) -> dict:
 
 @pytest.fixture(scope="module")
 def names(request: pytest.FixtureRequest) -> dict:
-    """What a notebook defines, for the test file that is named after it."""
+    """What a notebook defines, for the test file that is named after it.
+
+    Solutions and cells that only draw are left out.
+    """
     notebook = request.path.stem.removeprefix("test_")
     return run_up_to(notebook, "nav-end")
 

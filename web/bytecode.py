@@ -45,7 +45,7 @@ def compiled(source, name):
 
 
 for archive in Path("/archives").iterdir():
-    # The series' own modules keep their source: notebooks show it.
+    # The series' own modules keep their source, for the lines of tracebacks.
     if archive.suffix not in {".whl", ".zip"} or "posenc" in archive.name:
         continue
     with zipfile.ZipFile(archive) as opened:

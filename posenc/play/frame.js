@@ -16,9 +16,12 @@ const ADDED = "posenc-figure-added"; // an event
 // Add a figure to those that elements can show. It is an object with
 // - `ask`, the question it asks, and `note`, what to notice after the first
 //   move;
-// - `settings`, each with a `label`, and a slider, a button for each of its
-//   `choices`, `switches`, or a field for text that is made `clean`. `ranges`
-//   holds where each begins, and the range of its values, or of its length;
+// - `settings`: each has a `label` and a slider, a button for each of its
+//   `choices`, or a field for text that is made `clean`; or it has `switches`.
+//   A slider may move by its `step`, or on a scale of powers (`power`), end where
+//   the other settings allow (`last`), `show` its value in another way, and have
+//   a `tone` and a `room` (its width) of its own. `ranges` holds where each
+//   begins, and the range of its values, or of its length;
 // - `plays`, the setting that a Play button runs through, if there is one;
 //   `together`, those that an arrow key moves at once if Shift is held; and
 //   `narrow` if two of its many sliders stand side by side on a phone;

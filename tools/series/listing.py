@@ -165,8 +165,8 @@ def minutes_of(notebook: NotebookNode) -> int:
 
     Prose is read at 180 words a minute; a cell of code that is shown takes
     half a minute, a folded one a fifth, a figure half a minute, a Predict
-    one, and an exercise five. Solutions do not count. Two readers who went
-    through six notebooks cell by cell came within a tenth of this.
+    one, and an exercise five. The code of solutions does not count. Two
+    readers who went through six notebooks cell by cell came within a tenth.
     """
     prose = [c for c in notebook.cells if c.cell_type == "markdown"]
     code = [

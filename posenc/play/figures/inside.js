@@ -173,9 +173,9 @@ add("inside", RANGES, {
     layer does the model need most, and where does it look? Which of the two
     layers can do without RoPE?`,
   note: `Head 2 of the first layer looks one letter back: without it, about half
-    of the letters are wrong, and without any other head, hardly one. Of all
-    pairs, it needs the two fastest, 0 and 1, of the first layer. The second
-    layer compares letters, wherever they stand. Without its RoPE, nothing is
+    of the letters are wrong, and at 32 letters hardly one without any other
+    head. There the two fastest pairs of the first layer, 0 and 1, are enough. The
+    second layer compares letters, wherever they stand. Without its RoPE, nothing is
     lost, and at 128 letters more are right than with it.`,
   settings: {
     text: {
