@@ -179,8 +179,8 @@ DTYPES = (*ROUND, "float64")  # the shortest first
 
 def dtype_of(values: np.ndarray) -> str:
     """Name the shortest format that holds all numbers that tell formats."""
-    telling = values[np.isfinite(values) & ~np.isin(values, (-1, 0, 1))]
+    some = values[np.isfinite(values) & ~np.isin(values, (-1, 0, 1))]
     for name, rounded in ROUND.items():
-        if len(telling) and np.array_equal(rounded(telling), telling):
+        if len(some) and np.array_equal(rounded(some), some):
             return name
     return DTYPES[-1]
