@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from series.listing import ROOT
+from posenc_series.listing import ROOT
 
 
 def run_build(project: Path, **environment) -> None:

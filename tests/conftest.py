@@ -14,9 +14,9 @@ from built_site import project as project
 from hypothesis import settings
 from in_browser import figures as figures
 from in_browser import handout as handout
-from series import commands, listing
-from series.chapters import run_up_to
-from series.commands import CommandError
+from posenc_series import commands, listing
+from posenc_series.chapters import run_up_to
+from posenc_series.commands import CommandError
 
 # The same examples each time, and no stopwatch: a busy machine is no bug.
 settings.register_profile("series", deadline=None, derandomize=True)

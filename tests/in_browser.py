@@ -25,7 +25,7 @@ from nbformat.v4 import (
     new_output,
 )
 from playwright.sync_api import Locator
-from series.listing import NOTEBOOKS
+from posenc_series.listing import NOTEBOOKS
 from small_series import teal_picture
 from store_notebooks import KERNELSPEC
 

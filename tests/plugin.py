@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from nbval.plugin import IPyNbCell, IPyNbFile
 from PIL import Image
-from series.cells import IGNORED, PLAY_SCRIPT, VARIES, tags
+from posenc_series.cells import IGNORED, PLAY_SCRIPT, VARIES, tags
 
 # Pixels are compared on the system that the pictures are made on: elsewhere
 # another last digit can move one.

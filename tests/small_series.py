@@ -8,7 +8,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from PIL import Image
-from series.chapters import CLEAR_OUTPUTS
+from posenc_series.chapters import CLEAR_OUTPUTS
 
 FOLDED = {"jupyter": {"source_hidden": True}}
 TITLES = {"01_first": "The one", "02_second": 'The "other"'}

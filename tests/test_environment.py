@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from series.listing import NOTEBOOKS
+from posenc_series.listing import NOTEBOOKS
 
 METADATA = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 LIGHT = [Requirement(line).name for line in METADATA["dependencies"]]

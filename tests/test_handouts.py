@@ -13,9 +13,9 @@ from bs4 import BeautifulSoup
 from conftest import PATHS, ROOT
 from fontTools.ttLib import TTFont
 from in_browser import OPEN_FOLDS, violations
+from posenc_series import chapters
+from posenc_series.commands import CommandError
 from pypdf import PdfReader
-from series import chapters
-from series.commands import CommandError
 from small_series import (
     TITLES,
     code,

@@ -14,7 +14,7 @@ from in_browser import (
     run_all,
     wait_until_idle,
 )
-from series.cells import is_folded
+from posenc_series.cells import is_folded
 
 CLEAR = "Restart Kernel and Clear Outputs of All Cells…"
 OUTPUT = ".jp-OutputArea-output"

@@ -11,9 +11,9 @@ import nbformat
 import pytest
 import renew_series
 from conftest import PATHS, ROOT
-from series import listing, references
-from series.cells import FOLDED, IGNORED, TAGS, is_folded, is_form, tags
-from series.chapters import CLEAR_OUTPUTS
+from posenc_series import listing, references
+from posenc_series.cells import FOLDED, IGNORED, TAGS, is_folded, is_form, tags
+from posenc_series.chapters import CLEAR_OUTPUTS
 
 from tests.plugin import pictures
 

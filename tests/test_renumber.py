@@ -9,7 +9,7 @@ import pytest
 import renumber
 from conftest import ROOT
 from nbformat.v4 import new_markdown_cell
-from series import listing, references
+from posenc_series import listing, references
 
 
 @pytest.fixture

@@ -15,10 +15,10 @@ import renew_series
 import yaml
 from conftest import PATHS, ROOT
 from nbclient import NotebookClient
-from series import chapters, listing
-from series.cells import ASKS, tags
-from series.commands import CommandError
-from series.formulas import mathml
+from posenc_series import chapters, listing
+from posenc_series.cells import ASKS, tags
+from posenc_series.commands import CommandError
+from posenc_series.formulas import mathml
 from small_series import write_small_series
 
 # Students' copies.

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import renew_versions
 import store_models
-from series import chapters
+from posenc_series import chapters
 
 from posenc.stored import load_weights
 

@@ -34,10 +34,10 @@ from in_browser import (
 )
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_output
-from series import chapters, listing
-from series.cells import PLAY_SCRIPT, tags
-from series.chapters import read_notebook
-from series.commands import CommandError
+from posenc_series import chapters, listing
+from posenc_series.cells import PLAY_SCRIPT, tags
+from posenc_series.chapters import read_notebook
+from posenc_series.commands import CommandError
 from site_folder import check_folder, replace_folder
 from small_series import notebook_with_a_form, write_small_series
 

@@ -29,7 +29,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 from keras import ops
-from series.commands import CommandError, parser, run
+from posenc_series.commands import CommandError, parser, run
 
 from posenc.fast_table import fast_position_encoding
 from posenc.layers import PositionEmbeddingLayer, SinePositionEncoding

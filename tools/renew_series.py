@@ -12,9 +12,9 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
-from series import commands
-from series.chapters import read_notebook
-from series.listing import (
+from posenc_series import commands
+from posenc_series.chapters import read_notebook
+from posenc_series.listing import (
     COLAB,
     LIST,
     NOTEBOOKS,

@@ -12,8 +12,8 @@ import re
 import subprocess
 from collections.abc import Sequence
 
-from series import commands
-from series.listing import ROOT
+from posenc_series import commands
+from posenc_series.listing import ROOT
 
 LOCK, BUILD = "requirements.txt", ROOT / "web/build.py"
 TOGETHER = ("jupyterlite",)

@@ -15,9 +15,9 @@ from itertools import count
 from pathlib import Path
 
 import nbformat
-from series import commands, references
-from series.chapters import read_notebook
-from series.listing import LIST, NOTEBOOKS, ROOT, WORKSHOP
+from posenc_series import commands, references
+from posenc_series.chapters import read_notebook
+from posenc_series.listing import LIST, NOTEBOOKS, ROOT, WORKSHOP
 
 SPEAK_OF_NOTEBOOKS = (
     *("*.md", "*.py", "*.js", "*.toml", "tests/*", "tools/**/*"),

@@ -7,9 +7,9 @@ since the texts that describe the two are written for these weights.
 """
 
 import numpy as np
-from series import commands
-from series.chapters import run_up_to
-from series.listing import ROOT
+from posenc_series import commands
+from posenc_series.chapters import run_up_to
+from posenc_series.listing import ROOT
 
 from posenc.stored import load_weights, packed_weights
 

@@ -20,10 +20,10 @@ from nbclient.exceptions import (
     DeadKernelError,
 )
 from nbformat import NotebookNode
-from series import commands
-from series.cells import FOLDED, IGNORED, PLAY_SCRIPT, tags
-from series.chapters import as_a_notebook
-from series.listing import NOTEBOOKS, ROOT
+from posenc_series import commands
+from posenc_series.cells import FOLDED, IGNORED, PLAY_SCRIPT, tags
+from posenc_series.chapters import as_a_notebook
+from posenc_series.listing import NOTEBOOKS, ROOT
 
 KERNELSPEC = {
     "display_name": "Python 3 (ipykernel)",

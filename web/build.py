@@ -19,7 +19,7 @@
 # exclude-newer = "2026-11-22T00:00:00Z"
 #
 # [tool.uv.sources]
-# posenc-series = { path = "../tools/series", editable = true }
+# posenc-series = { path = "../tools/posenc_series", editable = true }
 # ///
 """Build the web edition: pages to read, and notebooks that run in them.
 
@@ -40,8 +40,8 @@ from copies import (
 from home import CARDS, home_page, write_pictures
 from lite import build_lite, fetch, prepare
 from pages import WEB, Edition, write_sources
-from series import commands
-from series.listing import NOTEBOOKS, ROOT, read_published
+from posenc_series import commands
+from posenc_series.listing import NOTEBOOKS, ROOT, read_published
 from site_folder import check_folder, replace_folder
 
 CACHE = WEB / ".cache"

@@ -6,8 +6,8 @@ import sys
 
 from docutils import nodes
 from pages import OTHER_PAGES, whole_numbers
-from series.formulas import mathml
-from series.listing import NOTEBOOKS, ROOT, TITLE
+from posenc_series.formulas import mathml
+from posenc_series.listing import NOTEBOOKS, ROOT, TITLE
 
 sys.path.append(str(ROOT))
 from posenc.play import figures_in, script_of

@@ -7,9 +7,14 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
-from series.cells import is_folded
-from series.chapters import Link, read_notebook, relink, student_notebook
-from series.listing import COLAB, ROOT
+from posenc_series.cells import is_folded
+from posenc_series.chapters import (
+    Link,
+    read_notebook,
+    relink,
+    student_notebook,
+)
+from posenc_series.listing import COLAB, ROOT
 
 Names = Mapping[str, tuple[str, str]]  # of a student's and of the full copy
 READERS = (student_notebook, read_notebook)

@@ -9,10 +9,10 @@ from string import Template
 
 from nbformat import NotebookNode
 from pages import WEB, Edition, lite_address, whole_numbers
-from series.cells import tags
-from series.chapters import read_notebook
-from series.commands import CommandError
-from series.listing import NOTEBOOKS, PARTS, ROOT, Listed
+from posenc_series.cells import tags
+from posenc_series.chapters import read_notebook
+from posenc_series.commands import CommandError
+from posenc_series.listing import NOTEBOOKS, PARTS, ROOT, Listed
 
 PICTURE = ".github/binary-and-waves.png"
 CARDS = "cards"  # the folder of their pictures

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from copies import MODULES, sources_of
 from pages import WEB
-from series.commands import CommandError
+from posenc_series.commands import CommandError
 
 PINS = json.loads((WEB / "pyodide.json").read_text("utf-8"))
 # Python's registry has no NumPy, Matplotlib, Pillow or kiwisolver for Pyodide,

@@ -13,16 +13,16 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
-from series.cells import ASKS, JUDGMENTS, is_folded, is_form, tags
-from series.chapters import (
+from posenc_series.cells import ASKS, JUDGMENTS, is_folded, is_form, tags
+from posenc_series.chapters import (
     alt_texts,
     answers,
     note_on,
     read_chapter,
     title_of,
 )
-from series.commands import CommandError
-from series.listing import COLAB, NOTEBOOKS, ROOT
+from posenc_series.commands import CommandError
+from posenc_series.listing import COLAB, NOTEBOOKS, ROOT
 
 WEB = Path(__file__).resolve().parent
 OTHER_PAGES = {

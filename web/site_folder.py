@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from series.commands import CommandError
+from posenc_series.commands import CommandError
 
 NAMES_OF_FILES = ".files-of-the-web-edition"
 

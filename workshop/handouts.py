@@ -22,8 +22,8 @@ from nbconvert.filters.markdown_mistune import (
 )
 from nbformat import NotebookNode
 from playwright.sync_api import Browser, Error, sync_playwright
-from series.cells import ASKS, JUDGMENTS, is_folded, is_form, tags
-from series.chapters import (
+from posenc_series.cells import ASKS, JUDGMENTS, is_folded, is_form, tags
+from posenc_series.chapters import (
     Link,
     alt_texts,
     answers,
@@ -35,9 +35,9 @@ from series.chapters import (
     student_notebook,
     title_of,
 )
-from series.commands import CommandError, parser, run
-from series.formulas import mathml
-from series.listing import NOTEBOOKS, ROOT, TITLE
+from posenc_series.commands import CommandError, parser, run
+from posenc_series.formulas import mathml
+from posenc_series.listing import NOTEBOOKS, ROOT, TITLE
 
 from posenc.play import figures_in, script_of
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from nbformat import NotebookNode
 
-from series.commands import CommandError
+from posenc_series.commands import CommandError
 
 LABELS = {  # "## 3. Title" and "**Figure 2.** Caption", or ? for a new one
     "section": re.compile(r"(?m)^## (\d+|\?)\. "),

@@ -8,9 +8,9 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from series.cells import IGNORED, is_folded, tags
-from series.commands import CommandError
-from series.listing import ROOT
+from posenc_series.cells import IGNORED, is_folded, tags
+from posenc_series.commands import CommandError
+from posenc_series.listing import ROOT
 
 PROGRESS = "Shows its progress when it runs."
 EXPLANATION = """\

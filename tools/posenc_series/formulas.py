@@ -4,7 +4,7 @@ import re
 
 from latex2mathml.converter import convert as latex_to_mathml
 
-from series.commands import CommandError
+from posenc_series.commands import CommandError
 
 # What latex2mathml sets otherwise than TeX.
 THIN_SPACE = '<mspace width="0.167em"/>'

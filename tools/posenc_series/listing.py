@@ -10,7 +10,7 @@ from typing import get_origin
 
 from nbformat import NotebookNode
 
-from series.cells import is_folded, tags
+from posenc_series.cells import is_folded, tags
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LIST = ROOT / "notebooks/series.toml"
