@@ -1,11 +1,14 @@
 """The check of an exercise: what the folded cells above all answers call."""
 
 import io
+import sys
+from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout, suppress
 from functools import wraps
 from inspect import isroutine
 from reprlib import repr as shortened
+from types import CodeType
 
 import numpy as np
 
@@ -14,14 +17,20 @@ CORRECT = "Correct."
 PASSES = "The solution passes."
 CANNOT_JUDGE = "Not judged: run all cells above, and then this one again"
 
+Hint = str | tuple[str, str]  # of a pair, the second comes the next time
+
+# For each check, how often it has shown which hint since the kernel started:
+# a mistake's place among the mistakes, or None where no mistake fitted.
+hints_shown: dict[CodeType, Counter[int | None]] = {}
+
 
 def check(
     answer: object,
     expected: object,
-    hint: str = "",
+    hint: Hint = "",
     *,
     inputs: Iterable[tuple] | None = None,
-    mistakes: Iterable[tuple[object, str]] = (),
+    mistakes: Iterable[tuple[object, Hint]] = (),
     tolerance: float = 1e-6,
 ) -> bool:
     """Say whether an exercise is answered, and if not, give a hint.
@@ -36,23 +45,32 @@ def check(
         expected: The right numbers or text, or a function that takes the
             answer and returns whether it is right (for a dict, for
             example).
-        hint: What to think of next, if none of `mistakes` fits.
+        hint: What to think of next, if none of `mistakes` fits. A pair is
+            a question that makes one look, and nearly the answer, which
+            comes when the same check finds the same mistake again.
         inputs: For an answer that is a function, the arguments of each
             call. `expected` is then the list of values it should return.
         mistakes: Pairs of a wrong value (or a function that recognizes
-            it) and the hint that fits it.
+            it) and the hint that fits it, which may be a pair, too.
         tolerance: Absolute difference that still counts as right.
 
     Returns:
         Whether the answer is right, for a check that has more to show then.
 
     Raises:
-        TypeError: If `expected` is neither numbers nor text nor a function.
+        TypeError: If `expected` is neither numbers nor text nor a function,
+            or a hint is neither text nor a pair of texts.
     """
     _check_expected(expected)
+    mistakes = list(mistakes)
+    for each in [hint, *(fitting for _, fitting in mistakes)]:
+        _check_hint(each)
     if inputs is not None:
         inputs = [tuple(each) for each in inputs]
-    reply = _reply(answer, expected, hint, inputs, mistakes, tolerance)
+    # The code of the function that called, such as check_2, is the same at
+    # each call, whatever numbers its hints hold.
+    shown = hints_shown.setdefault(sys._getframe(1).f_code, Counter())
+    reply = _reply(answer, expected, hint, inputs, mistakes, tolerance, shown)
     print(reply)
     return reply == CORRECT
 
@@ -61,7 +79,7 @@ def confirm(check_of_exercise: Callable, solution: object) -> None:
     """Give a solution to the check of its exercise, and say that it passes.
 
     A reader who runs all cells of a notebook would otherwise read "Correct."
-    below an answer that is still open.
+    below an answer that is still open. No hint is used up here.
 
     Args:
         check_of_exercise: The function that takes a reader's answer, such
@@ -69,18 +87,22 @@ def confirm(check_of_exercise: Callable, solution: object) -> None:
         solution: What it takes for right.
     """
     said = io.StringIO()
+    before = {code: shown.copy() for code, shown in hints_shown.items()}
     with redirect_stdout(said):
         check_of_exercise(solution)
+    hints_shown.clear()
+    hints_shown.update(before)
     print(said.getvalue().replace(CORRECT, PASSES, 1), end="")
 
 
 def _reply(
     answer: object,
     expected: object,
-    hint: str,
+    hint: Hint,
     inputs: list[tuple] | None,
-    mistakes: Iterable[tuple[object, str]],
+    mistakes: list[tuple[object, Hint]],
     tolerance: float,
+    shown: Counter[int | None],
 ) -> str:
     """What `check` prints."""
     calls, trouble = _Calls(), ""
@@ -110,14 +132,31 @@ def _reply(
     trouble = trouble or calls.trouble() or _trouble_with(answer, expected)
     if trouble == NOT_ANSWERED:
         return NOT_ANSWERED
-    for wrong, fitting in mistakes:
+    for place, (wrong, fitting) in enumerate(mistakes):
         with suppress(Exception):  # this mistake cannot look at the answer
             if _matches(answer, wrong, tolerance):
-                return f"Not yet. Hint: {fitting}"
+                shown[place] += 1
+                return f"Not yet. Hint: {_level(fitting, shown[place])}"
 
-    if not trouble and not unfit and inputs is not None:
-        trouble = _where_wrong(inputs, answer, expected, tolerance)
-    return " ".join(f"Not yet. {trouble or unfit} Hint: {hint}".split())
+    # What could not be judged uses no hint up: its trouble is named.
+    if not trouble and not unfit:
+        shown[None] += 1
+        if inputs is not None:
+            trouble = _where_wrong(inputs, answer, expected, tolerance)
+    reply = f"Not yet. {trouble or unfit} Hint: {_level(hint, shown[None])}"
+    return " ".join(reply.split())
+
+
+def _level(hint: Hint, times: int) -> str:
+    """The words for a hint that is shown for the first or a later time."""
+    return hint if isinstance(hint, str) else hint[times > 1]
+
+
+def _check_hint(hint: Hint) -> None:
+    """An error if a hint cannot be shown: the author's, at once."""
+    texts = hint if isinstance(hint, tuple) and len(hint) == 2 else [hint]
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError(f"a hint must be text or a pair of texts, not {hint}")
 
 
 def _check_expected(expected: object) -> None:

@@ -18,6 +18,8 @@ from posenc_series import commands, listing
 from posenc_series.chapters import run_up_to
 from posenc_series.commands import CommandError
 
+from posenc.check import hints_shown
+
 # The same examples each time, and no stopwatch: a busy machine is no bug.
 settings.register_profile("series", deadline=None, derandomize=True)
 settings.load_profile("series")
@@ -57,13 +59,21 @@ def names(request: pytest.FixtureRequest) -> dict:
     return run_up_to(notebook, "nav-end")
 
 
-def assert_replies(check: Callable, answers: Iterable, words: str) -> None:
-    """Give answers to an exercise's check; each reply has these words."""
+def assert_replies(
+    check: Callable, answers: Iterable, words: str | tuple[str, str]
+) -> None:
+    """Give answers to an exercise's check; each reply has these words.
+
+    A pair of words is for an answer that is given twice: the first hint, and
+    the hint when the same mistake comes back. Each answer begins anew.
+    """
     for answer in answers:
-        said = io.StringIO()
-        with redirect_stdout(said):
-            check(answer)
-        assert words in said.getvalue(), answer
+        hints_shown.clear()
+        for expected in [words] if isinstance(words, str) else words:
+            said = io.StringIO()
+            with redirect_stdout(said):
+                check(answer)
+            assert expected in said.getvalue(), answer
 
 
 @pytest.fixture

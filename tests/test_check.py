@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from posenc.check import check, confirm
+from posenc.check import check, confirm, hints_shown
 
 
 def reply(capsys, *arguments, **options) -> str:
@@ -62,6 +62,59 @@ def test_a_known_mistake_has_its_own_hint(capsys, answer, hint):
     mistakes = [cannot_look, (5, "a prime"), (is_even, "even")]
     said = reply(capsys, answer, 3, "look", mistakes=mistakes)
     assert said == f"Not yet. Hint: {hint}\n"
+
+
+PAIRS = ("How many?", "Count the pairs.")
+
+
+def check_of_pairs(answer):
+    """As an author writes it, with the reader's number in the hints."""
+    slip = (f"Is {answer} even?", f"{answer} is odd, and 8 is not.")
+    mistakes = [(9, "Nine."), (lambda number: number % 2, slip)]
+    check(answer, 8, PAIRS, mistakes=mistakes)
+
+
+def check_of_columns(answer):
+    check(answer, 16, PAIRS)
+
+
+def hints(capsys, ask, *answers) -> list[str]:
+    for answer in answers:
+        ask(answer)
+    return capsys.readouterr().out.splitlines()
+
+
+@pytest.fixture
+def new_kernel():
+    hints_shown.clear()
+
+
+def test_the_second_hint_comes_when_the_same_mistake_comes_back(
+    capsys, new_kernel
+):
+    said = hints(capsys, check_of_pairs, 3, 2, 5, 9, 4, 6, 8)
+    words = ["Is 3 even?", "How many?", "5 is odd, and 8 is not.", "Nine."]
+    words += ["Count the pairs.", "Count the pairs."]
+    assert said == [f"Not yet. Hint: {each}" for each in words] + ["Correct."]
+    # Another check with the same hints begins at the first.
+    assert hints(capsys, check_of_columns, 2) == ["Not yet. Hint: How many?"]
+
+
+def test_solutions_and_answers_that_cannot_be_judged_use_no_hint_up(
+    capsys, new_kernel
+):
+    confirm(check_of_columns, 2)
+    said = hints(capsys, check_of_columns, ..., None, "two", 2, None, 2)
+    hinted = [line.partition("Hint: ")[2] for line in said]
+    first, second = PAIRS
+    assert hinted == [first, "", first, first, first, first, second]
+
+
+@pytest.mark.parametrize("hint", [("one",), ("1", "2", "3"), ["1", "2"], 5])
+def test_a_hint_is_text_or_a_pair(hint):
+    for how in ({"hint": hint}, {"mistakes": [(1, hint)]}):
+        with pytest.raises(TypeError, match=r"^a hint must be text or a pair"):
+            check(2, 2, **how)
 
 
 DOTS = [..., (1, ...), [..., 2], {"a": ...}, [(1, ...)], returns([1, ...])]
