@@ -8,7 +8,6 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from PIL import Image
-from posenc_series.chapters import CLEAR_OUTPUTS
 
 FOLDED = {"jupyter": {"source_hidden": True}}
 TITLES = {"01_first": "The one", "02_second": 'The "other"'}
@@ -42,11 +41,12 @@ def printed(text: str):
 
 def small_notebook(title: str, other: str) -> NotebookNode:
     links = f"[Next: the other]({other}.ipynb)"
-    begin = f"{CLEAR_OUTPUTS}, clear the outputs: *Kernel*. CLEARING."
+    reads = f"Read [the other]({other}.ipynb), [its box]({other}.ipynb"
+    reads += "#cell-id=figure-a) and [our own](#cell-id=figure-a)."
     cells = [
         prose("title", f"# {title}\n\nIts subject.\n\n{links}"),
-        prose("aims", f"**What you need**: time.\n\n{begin}"),
-        prose("first", f"## 1. First\n\nRead [the other]({other}.ipynb)."),
+        prose("aims", "**What you need**: time."),
+        prose("first", f"## First\n\n{reads}"),
         code("setup", "shared = 1"),
         prose("predict-a", "**Predict.** QUESTION-A", "predict"),
         code("reveal-a", "1 + 1", "reveal", outputs=[printed("ANSWER-A")]),
@@ -59,7 +59,7 @@ def small_notebook(title: str, other: str) -> NotebookNode:
             outputs=[teal_picture("A teal box.")],
             **FOLDED,
         ),
-        prose("caption-a", "**Figure 1.** A box."),
+        prose("caption-a", "*A box.*"),
         prose("predict-b", "**Predict.** QUESTION-B", "predict"),
         code("reveal-b", "2 + 2", "reveal", outputs=[printed("ANSWER-B")]),
         prose("explain-b", "It is four."),

@@ -20,7 +20,7 @@ def test_rope_is_the_helpers(names, layout, width):
 
 
 def test_each_pair_is_a_wave_of_the_offset(names):
-    """The formula of section 2, with angles by `arctan2`."""
+    """The formula of a score, with angles by `arctan2`."""
     q, k = (names[name].reshape(8, 2) for name in ("query", "key"))
     between = np.arctan2(q[:, 1], q[:, 0]) - np.arctan2(k[:, 1], k[:, 0])
     lengths = np.hypot(*q.T) * np.hypot(*k.T)

@@ -68,6 +68,11 @@ def test_links_lead_somewhere_and_the_sections_are_listed(student):
     assert len(ids) == len(set(ids))
     there = {f"#{name}" for name in ids}
     there |= {f"{path.stem}.html" for path in PATHS}
+    there |= {
+        f"{path.stem}.html#{each['id']}"
+        for path in PATHS
+        for each in as_html(path, "student").select("[id^=cell-id]")
+    }
     targets = {link["href"] for link in student.select("a[href]")}
     assert not {t for t in targets - there if not t.startswith("http")}
 
@@ -93,7 +98,7 @@ def test_a_small_notebook_for_students(small):
     left_out = {"draw", "check-1", "solution-1", "solution-1-text"}
     wanted = [c.id for c in small_notebook("", "").cells]
     assert shown(page) == [name for name in wanted if name not in left_out]
-    hidden = "folded|HINT|SOLVED|CLEAR|Not answered yet"
+    hidden = "folded|HINT|SOLVED|Not answered yet"
     assert not re.search(hidden, page.main.text)
     questions, exercises = ["Your prediction"] * 2, ["Your answer"]
     assert [e.parent.text for e in page("textarea")] == questions + exercises
@@ -273,8 +278,13 @@ def test_contents_and_links_lead_to_the_chapters(made, kind):
         assert int(said[1]) == starts[-1]
     cover, *rest = [targets(bound, page) for page in bound.pages]
     assert cover == starts
-    # Each chapter speaks of the other one, and of nothing else.
-    assert [target for page in rest for target in page] == starts[::-1]
+    # Each chapter speaks of the other one, of its figure and of its own.
+    numbered = enumerate(bound.pages, 1)
+    figures = [n for n, page in numbered if "A box." in words(page)]
+    assert [target for page in rest for target in page] == [
+        *(starts[1], figures[1], figures[0]),
+        *(starts[0], figures[0], figures[1]),
+    ]
 
 
 def test_an_answer_is_not_on_the_page_of_its_question(made):

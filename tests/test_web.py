@@ -65,7 +65,7 @@ def test_a_page_folds_answers_and_solutions(small):
     answer_a, answer_b, solution = folds
     assert 'details class="answer" data-question="predict-a"' in answer_a
     assert '<textarea rows="2" data-question="predict-a">' in page
-    assert re.search("(?s)It is two.*Figure 1", answer_a)
+    assert re.search("(?s)It is two.*A box", answer_a)
     assert "It is four" in answer_b
     assert "SOLVED" in solution
     outside = re.sub(r"<details.*?</details>", "", page, flags=re.S)
@@ -103,8 +103,11 @@ def test_a_page_says_nothing_that_is_for_jupyterlab(small):
     page = text_of(pages.page_of(small[0], False, pages.Edition()))
     assert page.startswith("# 01 The one")
     assert "**What you need**: time." in page
-    assert not re.search("CLEARING|Next: the other", page)
+    assert "Next: the other" not in page
     assert "[the other](02_second.ipynb)" in page
+    assert '<a href="02_second.html#cell-id=figure-a">its box</a>' in page
+    assert '<a href="#cell-id=figure-a">our own</a>' in page
+    assert '<div id="cell-id=figure-a"></div>' in page
     assert "That was all." in page  # what has no page, has no link
 
 
@@ -186,7 +189,9 @@ def test_copies_for_the_browser(small, tmp_path):
     assert "SOLVED" not in text_of(student)
     assert not any(cell.get("outputs") for cell in student.cells)
     assert "SOLVED" in text_of(full)
-    assert "(https://x.org/02_second.html)" in text_of(full)
+    for cell in ("", "#cell-id=figure-a"):
+        assert f"(https://x.org/02_second.html{cell})" in text_of(full)
+    assert "[our own](#cell-id=figure-a)" in text_of(full)
 
 
 def test_a_changed_notebook_has_another_name(small):
@@ -202,7 +207,10 @@ def test_copies_for_colab_bring_the_modules(small, tmp_path):
     copies.write_for_colab(small, branch, "owner/name", lambda name: None)
     notebook = nbformat.read(branch / "full/01_first.ipynb", as_version=4)
     link = "https://colab.research.google.com/github/owner/name/blob/colab/"
-    assert f"({link}full/02_second.ipynb)" in text_of(notebook)
+    for cell in ("", "#scrollTo=figure-a"):
+        assert f"({link}full/02_second.ipynb{cell})" in text_of(notebook)
+    assert "[our own](#scrollTo=figure-a)" in text_of(notebook)
+    assert all(c.metadata.id == c.id for c in notebook.cells[2:])
     folded = [c for c in notebook.cells if c.metadata.get("cellView")]
     assert [c.id for c in folded] == [
         c.id for c in notebook.cells if c.metadata.get("jupyter")

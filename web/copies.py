@@ -2,20 +2,20 @@
 
 import hashlib
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 from posenc_series.cells import is_folded
 from posenc_series.chapters import (
-    Link,
     read_notebook,
     relink,
     student_notebook,
 )
 from posenc_series.listing import COLAB, ROOT
 
+Address = Callable[[str], str | None]  # of the notebook of this name
 Names = Mapping[str, tuple[str, str]]  # of a student's and of the full copy
 READERS = (student_notebook, read_notebook)
 PYODIDE = {
@@ -76,7 +76,7 @@ def names_on_colab(paths: Sequence[Path]) -> Names:
 
 
 def write_for_browser(
-    paths: Sequence[Path], folder: Path, names: Names, elsewhere: Link
+    paths: Sequence[Path], folder: Path, names: Names, elsewhere: Address
 ) -> None:
     """Write the copies that JupyterLite opens.
 
@@ -90,13 +90,13 @@ def write_for_browser(
         files = {stem: both[kind] for stem, both in names.items()}
         for path in paths:
             copy = read(path)
-            _relink(copy, files, elsewhere)
+            _relink(copy, files, elsewhere, "#cell-id=")
             copy.metadata.kernelspec = PYODIDE
             _write(copy, folder / files[path.stem])
 
 
 def write_for_colab(
-    paths: Sequence[Path], folder: Path, repository: str, elsewhere: Link
+    paths: Sequence[Path], folder: Path, repository: str, elsewhere: Address
 ) -> None:
     """Write the copies that Colab opens, and the modules they bring.
 
@@ -116,8 +116,9 @@ def write_for_colab(
         }
         for path in paths:
             copy = read(path)
-            _relink(copy, addresses, elsewhere)
+            _relink(copy, addresses, elsewhere, "#scrollTo=")
             for cell in copy.cells:
+                cell.metadata.id = cell.id  # which Colab scrolls to
                 _fold_on_colab(cell)
             cell = nbformat.v4.new_code_cell(source, id="bring-modules")
             copy.cells.insert(1, cell)
@@ -139,12 +140,27 @@ def _fold_on_colab(cell: NotebookNode) -> None:
 
 
 def _relink(
-    copy: NotebookNode, addresses: Mapping[str, str], elsewhere: Link
+    copy: NotebookNode,
+    addresses: Mapping[str, str],
+    elsewhere: Address,
+    to_cell: str,
 ) -> None:
-    """Let a copy's links lead to the other copies, or elsewhere."""
+    """Let a copy's links lead to the other copies, or to pages elsewhere.
 
-    def link(name: str) -> str | None:
-        return addresses.get(name) or elsewhere(name)
+    Args:
+        copy: The notebook; it is changed.
+        addresses: Of the copies, by the names of notebooks.
+        elsewhere: Gives the address of a notebook without a copy.
+        to_cell: What stands between the address of a copy and a cell's id.
+    """
+
+    def link(name: str, cell: str) -> str | None:
+        address, before = addresses.get(name, ""), to_cell
+        if name and not address:
+            address, before = elsewhere(name), "#cell-id="
+        if address is None or not cell:
+            return address
+        return f"{address}{before}{cell}"
 
     for cell in copy.cells:
         if cell.cell_type == "markdown":

@@ -18,7 +18,7 @@ from posenc_series.chapters import (
     alt_texts,
     answers,
     note_on,
-    read_chapter,
+    read_notebook,
     title_of,
 )
 from posenc_series.commands import CommandError
@@ -92,7 +92,7 @@ def page_of(path: Path, keras: bool, edition: Edition) -> NotebookNode:
         keras: Whether it needs TensorFlow.
         edition: How it can be run, and where its source is.
     """
-    notebook = read_chapter(path)
+    notebook = read_notebook(path)
     links = _html(how_to_run(path.stem, keras, edition))
     cells = [cell for cell in notebook.cells if not _only_leads_on(cell)]
     judges = any(map(is_form, cells))
@@ -109,7 +109,7 @@ def page_of(path: Path, keras: bool, edition: Edition) -> NotebookNode:
     cells[0].source = re.sub(
         "^# .+$", f"# {title_of(path, cells)}", cells[0].source, flags=re.M
     )
-    notebook.cells = [cells[0], links, *_with_folds(cells)[1:]]
+    notebook.cells = [cells[0], links, *_with_folds(cells[1:])]
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number}"  # the same in each build
     return notebook
@@ -166,7 +166,7 @@ def _hand_over_alt_text(cell: NotebookNode, path: Path) -> None:
 
 
 def _with_folds(cells: list[NotebookNode]) -> list[NotebookNode]:
-    """Fold answers and solutions, and say what a page cannot show."""
+    """Fold answers and solutions, and give each cell an address."""
     opens, closes = {}, set()
     question = None
     for cell in cells:
@@ -183,6 +183,7 @@ def _with_folds(cells: list[NotebookNode]) -> list[NotebookNode]:
     for cell in cells:
         if cell.id in opens:
             made.append(_html(opens[cell.id]))
+        made.append(_html(f'<div id="cell-id={cell.id}"></div>'))
         made.append(cell)
         if note_on(cell):
             made.append(_html(f"<p><strong>{note_on(cell)}</strong></p>"))
@@ -244,7 +245,7 @@ def lite_address(file: str) -> str:
 
 
 def relink_files(text: str, folder: str, edition: Edition) -> str:
-    """Let links to files of the repository lead to pages, or to GitHub.
+    """Let links to files and cells lead to pages, or to GitHub.
 
     Args:
         text: Markdown.
@@ -261,8 +262,16 @@ def relink_files(text: str, folder: str, edition: Edition) -> str:
         address = name[1] if name else pages.get(path) or edition.file(path)
         if address is None:
             return match["text"]
+        if anchor.startswith("cell-id="):  # which Sphinx does not know
+            page = address.replace(".ipynb", ".html")
+            return f'<a href="{page}#{anchor}">{match["text"]}</a>'
         return f"[{match['text']}]({address}{hash_sign}{anchor})"
 
+    text = re.sub(
+        r"\[(?P<text>[^]]+)\]\((?P<target>#cell-id=[\w-]+)\)",
+        r'<a href="\g<target>">\g<text></a>',
+        text,
+    )
     pattern = r"(?<!!)\[(?P<text>[^]]+)\]\((?!https?:|#)(?P<target>[^)]+)\)"
     return re.sub(pattern, replace, text)
 

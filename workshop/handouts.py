@@ -10,7 +10,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
@@ -24,12 +24,10 @@ from nbformat import NotebookNode
 from playwright.sync_api import Browser, Error, sync_playwright
 from posenc_series.cells import ASKS, JUDGMENTS, is_folded, is_form, tags
 from posenc_series.chapters import (
-    Link,
     alt_texts,
     answers,
     headings,
     note_on,
-    read_chapter,
     read_notebook,
     relink,
     student_notebook,
@@ -40,6 +38,8 @@ from posenc_series.formulas import mathml
 from posenc_series.listing import NOTEBOOKS, ROOT, TITLE
 
 from posenc.play import figures_in, script_of
+
+Address = Callable[[str], str | None]  # of the notebook of this name
 
 KINDS = ("student", "instructor")
 WRITTEN = ".written.json"  # checksums of the notebooks that were written
@@ -116,13 +116,13 @@ def _checksum(content: bytes) -> str:
 # Pages.
 
 
-def mark_cells(path: Path, kind: str, link: Link) -> list[NotebookNode]:
+def mark_cells(path: Path, kind: str, address: Address) -> list[NotebookNode]:
     """Read a notebook's cells, marked for the template.
 
     Args:
         path: The notebook.
         kind: "student" or "instructor".
-        link: Gives the address of another notebook, or None for no link.
+        address: Gives that of another notebook, or None for no link.
 
     Returns:
         The cells that this kind of handout shows. What the template has
@@ -132,10 +132,22 @@ def mark_cells(path: Path, kind: str, link: Link) -> list[NotebookNode]:
         CommandError: If it cannot be read, or a picture has no text for
             those who cannot see it.
     """
-    cells = read_chapter(path).cells
+
+    def unique(name: str, cell: str) -> str:
+        """The id of a cell in a bound series."""
+        return f"{name[:2]}-{cell}"
+
+    def link(name: str, cell: str) -> str | None:
+        page = address(name) if name else ""
+        if page is None or not cell:
+            return page
+        page = page.partition("#")[0]  # which leads to a chapter, if bound
+        return f"{page}#cell-id={unique(name or path.stem, cell)}"
+
+    cells = read_notebook(path).cells
     for cell in cells:
         alt_texts(cell, path)
-        cell.id = f"{path.stem[:2]}-{cell.id}"  # unique in a bound series
+        cell.id = unique(path.stem, cell.id)
         cell.metadata.handout = NotebookNode(label=_label(cell))
         if cell.cell_type == "markdown":
             cell.source = relink(cell.source, link)
@@ -208,7 +220,7 @@ def page(
     paths: Sequence[Path],
     kind: str,
     paper: str,
-    link: Link,
+    address: Address,
     starts: Sequence[int] = (),
 ) -> str:
     """One HTML page with one or more notebooks.
@@ -217,12 +229,12 @@ def page(
         paths: The notebooks.
         kind: "student" or "instructor".
         paper: "a4" or "letter", for when it is printed.
-        link: Gives the address of another notebook, or None for no link.
+        address: Gives that of another notebook, or None for no link.
         starts: Page on which each notebook starts, for the contents.
     """
     chapters, cells = [], []
     for path in paths:
-        chapter = mark_cells(path, kind, link)
+        chapter = mark_cells(path, kind, address)
         title = title_of(path, chapter)
         chapters.append({"id": _chapter_id(path), "title": title})
         cells += chapter

@@ -20,9 +20,10 @@ EXPLANATION = """\
 {}
 
 </details>"""
-CLEAR_OUTPUTS = "**Before you begin**"  # begins a paragraph for JupyterLab
 
-Link = Callable[[str], str | None]  # from a notebook's name to an address
+# From the name of a notebook and the id of a cell to an address. An empty
+# name means the notebook that has the link; an empty id, no cell of it.
+Link = Callable[[str, str], str | None]
 
 
 @contextmanager
@@ -87,23 +88,13 @@ def run_up_to(
     return names
 
 
-def read_chapter(path: Path) -> NotebookNode:
-    """Read a notebook without what is said about clearing its outputs."""
-    notebook = read_notebook(path)
-    for cell in notebook.cells:
-        paragraphs = cell.source.split("\n\n")
-        kept = [p for p in paragraphs if not p.startswith(CLEAR_OUTPUTS)]
-        cell.source = "\n\n".join(kept)
-    return notebook
-
-
 def student_notebook(path: Path) -> NotebookNode:
     """Read a notebook to work in: no outputs and no solutions.
 
     What explains the answer to a Predict is folded; the code that gives the
     answer is there to be run.
     """
-    notebook = read_chapter(path)
+    notebook = read_notebook(path)
     for cell in _explanations(notebook.cells):
         cell.source = EXPLANATION.format(cell.source)
     notebook.cells = [c for c in notebook.cells if "solution" not in tags(c)]
@@ -168,24 +159,33 @@ def _is_new(cell: NotebookNode) -> bool:
     return heading or "predict" in tags(cell)
 
 
+# [text](07_rotary.ipynb), [text](#cell-id=hand), both, or [text](../a.py)
+LINK = re.compile(
+    r"\[(?P<text>[^]]+)\]\((?:(?P<file>\.\./[^)]+)"
+    r"|(?=\w|#cell-id)(?:(?P<name>\w+)\.ipynb)?"
+    r"(?:#cell-id=(?P<cell>[\w-]+))?)\)"
+)
+
+
 def relink(source: str, link: Link) -> str:
-    """Let links to other notebooks lead elsewhere, or become plain text.
+    """Let links to notebooks and cells lead elsewhere, or become plain text.
 
     Links to other files of the repository become plain text.
 
     Args:
         source: Markdown.
-        link: Gives the address of another notebook, or None for no link.
+        link: Gives the address of a notebook or a cell, or None for no link.
     """
 
     def replace(match: re.Match) -> str:
-        address = link(match["name"]) if match["name"] else None
+        address = None
+        if match["file"] is None:
+            address = link(match["name"] or "", match["cell"] or "")
         if address is None:
             return match["text"]
         return f"[{match['text']}]({address})"
 
-    target = r"(?P<name>\w+)\.ipynb|\.\./[^)]+"
-    return re.sub(rf"\[(?P<text>[^]]+)\]\((?:{target})\)", replace, source)
+    return LINK.sub(replace, source)
 
 
 def alt_texts(cell: NotebookNode, path: Path) -> list[str]:
