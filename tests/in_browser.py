@@ -29,7 +29,7 @@ from posenc_series.listing import NOTEBOOKS
 from small_series import teal_picture
 from store_notebooks import KERNELSPEC
 
-from posenc.play import RANGES
+from posenc.play import FIGURES
 
 # Programs beside the tests.
 
@@ -200,7 +200,7 @@ fig, ax = plt.subplots(figsize=(3, 1))
 show(fig, alt="An empty picture.")
 play({!r})"""
 # A window that has all figures on the screen at once.
-TALL = {"width": 1280, "height": 1300 * len(RANGES)}
+TALL = {"width": 1280, "height": 1300 * len(FIGURES)}
 STATE = "figure => figure.stage.state"
 MOVE = """(figure, state) => {
     figure.stage.move(state);
@@ -217,8 +217,8 @@ BEGIN = """(figure, name) => {
     grip.scrollIntoView({block: 'center', behavior: 'instant'});
     const box = grip.getBoundingClientRect();
     return [box.x + box.width / 2, box.y + box.height / 2]; }"""
-# For each figure: what is dragged, how far at 1280 pixels (a finger goes a
-# third of it), and which settings that changes to what.
+# For each figure: what is dragged, how far at 1280 pixels, and which settings
+# that changes to what.
 DRAGS = {
     "hands": [("row", (0, 80), {"position": 27})],
     "apart": [("mark", (60, 0), {"position": 29})],
@@ -245,7 +245,7 @@ DRAGS = {
 def stored_notebook() -> NotebookNode:
     """A notebook with a picture and a figure of each kind, as stored."""
     cells = [new_markdown_cell("# Figures\n\nTo play with.", id="title")]
-    for name in RANGES:
+    for name in FIGURES:
         html = f'<posenc-play figure="{name}"><p>It moves.</p></posenc-play>'
         outputs = [
             teal_picture("A teal box stands for it."),
@@ -295,14 +295,10 @@ def moved(page, name: str, **state: float | str) -> tuple[str, list[str]]:
 
 
 def play_all(figure: Locator) -> None:
-    """Move a figure by keys, mouse and finger; see that it answers."""
+    """Move a figure by keys and mouse; see that it answers."""
     keys(figure)
-    for grip, (x, y), wanted in DRAGS[figure.get_attribute("figure")]:
-        for done in (
-            drag(figure, grip, (x, y), by_mouse),
-            drag(figure, grip, (x / 3, y / 3), by_finger),
-        ):
-            assert done.keys() == wanted.keys(), grip
+    for grip, by, wanted in DRAGS[figure.get_attribute("figure")]:
+        assert drag(figure, grip, by, by_mouse).keys() == wanted.keys(), grip
 
 
 def keys(figure: Locator) -> None:

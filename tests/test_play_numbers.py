@@ -20,7 +20,6 @@ from two_layers import run_by_numpy
 from posenc.stored import load_weights
 from posenc_helpers import (
     angular_frequencies,
-    encode_positions,
     position_encoding,
     rotate,
 )
@@ -48,10 +47,10 @@ FILLS = """figure => [...figure.shadowRoot.querySelectorAll('svg [fill]')].map(
     shape => shape.getAttribute('fill').match(/\\d+/g).map(Number))"""
 
 
-def assert_red_blue(shown, values, apart=RED_BLUE_APART) -> None:
+def assert_red_blue(shown, values) -> None:
     """Colors [..., RGB] are those of values from -1 to 1."""
     wanted = 255 * colormaps["RdBu_r"]((np.asarray(values) + 1) / 2)
-    assert np.abs(shown - wanted[..., :3]).max() <= apart
+    assert np.abs(shown - wanted[..., :3]).max() <= RED_BLUE_APART
 
 
 # Rows of the matrix: hands, apart, pair, alike.
@@ -65,20 +64,12 @@ def test_hands_show_the_rows_of_the_matrix(figures):
         np.testing.assert_allclose(shown, row, atol=0.00501)
 
 
-@pytest.mark.parametrize(("figure", "rows"), [("hands", 64), ("pair", 96)])
-def test_a_heatmap_has_matplotlibs_colors(figures, figure, rows):
-    shown = pixels(the(figures, figure).locator("image").first)
-    assert_red_blue(shown[..., :3], position_encoding(rows, 16))
+def test_a_heatmap_has_matplotlibs_colors(figures):
+    shown = pixels(the(figures, "hands").locator("image").first)
+    assert_red_blue(shown[..., :3], position_encoding(64, 16))
 
 
-def test_hands_color_the_row_that_is_enlarged(figures):
-    for position in (0, 7, 63):
-        moved(figures, "hands", position=position)
-        shown = the(figures, "hands").evaluate(FILLS)
-        assert_red_blue(shown, position_encoding(64, 16)[position])
-
-
-@pytest.mark.parametrize("frequency", [0.12, 1.0, 2.4])
+@pytest.mark.parametrize("frequency", [0.12, 2.4])
 def test_apart_shows_the_nearest_and_how_many_are_too_close(
     figures, frequency
 ):
@@ -113,8 +104,8 @@ def test_pair_shows_dot_products(figures):
         assert itself == 8
 
 
-@pytest.mark.parametrize("d_model", [4, 64, 512])
-@pytest.mark.parametrize("n", [100, 10_000, 1_000_000])
+@pytest.mark.parametrize("d_model", [4, 512])
+@pytest.mark.parametrize("n", [100, 1_000_000])
 def test_alike_shows_dot_products(figures, d_model, n):
     rows = position_encoding(128, d_model, max_wavelength=n)
     said, _ = moved(figures, "alike", d_model=d_model, max_wavelength=n)
@@ -236,19 +227,17 @@ def test_patches_shows_scores_of_rotated_vectors(figures, encoding):
         np.testing.assert_allclose(nearby, wanted, atol=0.00501)
 
 
-@pytest.mark.parametrize("encoding", range(4))
-def test_patches_have_the_colors_of_their_scores(figures, encoding):
-    state = {"encoding": encoding, "base": 10, "height": 7, "width": 12}
+def test_patches_have_the_colors_of_their_scores(figures):
+    state = {"encoding": 2, "base": 10, "height": 7, "width": 12}
     moved(figures, "patches", below=1, row=3, column=5, **state)
     shown = the(figures, "patches").evaluate(FILLS)
     cells, bar = shown[: 7 * 12], shown[7 * 12 :]
-    scores = scores_of_patches(encoding, (7, 12), 3 * 12 + 5, 1, 10)
-    assert_red_blue(cells, scores)
+    assert_red_blue(cells, scores_of_patches(2, (7, 12), 41, 1, 10))
     assert_red_blue(bar, 1 - (np.arange(40) + 0.5) / 20)
 
 
-@pytest.mark.parametrize("base", [3, 10, 100])
-@pytest.mark.parametrize("width", [5, 8, 13, 16])
+@pytest.mark.parametrize("base", [3, 100])
+@pytest.mark.parametrize("width", [5, 8])
 def test_patches_looks_right_and_below(figures, width, base):
     """Numbers at one width, mixed RoPE at all, and the others at neither."""
     state = {"below": 2, "base": base, "width": width, "height": 12}
@@ -261,10 +250,6 @@ def test_patches_looks_right_and_below(figures, width, base):
             assert weights == pytest.approx(wanted, abs=0.085)
         else:
             assert weights[1] < 0.05
-        cells = the(figures, "patches").evaluate(FILLS)[: 12 * width]
-        named = np.reshape(cells, (12, width, 3))[[4, 5, 5, 4], [3, 2, 3, 2]]
-        # The weights are said with two decimals, and one half is dark red.
-        assert_red_blue(named, np.minimum(2 * np.array(weights), 1), apart=10)
 
 
 # A trained model: inside.
@@ -296,10 +281,9 @@ def letters_of(text: str, length: int) -> np.ndarray:
     return np.resize([ord(letter) - ord("a") for letter in text], length)
 
 
-@pytest.mark.parametrize("length", [2, 32, 128])
+@pytest.mark.parametrize("length", [2, 128])
 @pytest.mark.parametrize(
-    ("heads", "pairs", "positions"),
-    [(255, 65535, 3), (251, 65535, 3), (255, 65532, 3), (14, 4242, 2)],
+    ("heads", "pairs", "positions"), [(255, 65535, 3), (14, 4242, 2)]
 )
 def test_inside_runs_the_stored_model(
     figures, length, heads, pairs, positions
@@ -344,15 +328,9 @@ def test_inside_draws_each_heads_map_in_matplotlibs_colors(figures):
 # What the notes promise.
 
 
-@pytest.mark.parametrize("base", [2, 10, 100, 10_000])
+@pytest.mark.parametrize("base", [2, 100, 10_000])
 def test_what_the_note_of_patches_says_is_true(base):
-    """Two encodings make one picture; numbers look below at one width."""
-    shape, query = (12, 8), 43
-    row, column = np.indices(shape).reshape(2, -1)
-    halves = [encode_positions(each, 16, base) for each in (row, column)]
-    rows = np.concatenate(halves, axis=1)
-    axial = scores_of_patches(2, shape, query, 0, base)
-    np.testing.assert_allclose(rows @ rows[query] / 16, axial, atol=1e-12)
+    """Numbers look below at one width, and the other encodings at all."""
     for width, encoding in itertools.product((5, 8, 13), range(4)):
         query = 2 * width + 1
         scores = scores_of_patches(encoding, (6, width), query, 1, base)
@@ -376,7 +354,7 @@ def test_other_notes_are_true_at_every_setting():
             query, key = hands_at_0(choice, frequencies)
             angles = key - query - np.outer(offsets, frequencies)
             scores.append(np.cos(angles).mean(axis=1))
-        equal, random, made = scores
+        equal, random, shifted = scores
         assert np.max(np.abs(random)) < 0.5
-        highest = [offsets[np.argmax(each)] for each in (equal, made)]
+        highest = [offsets[np.argmax(each)] for each in (equal, shifted)]
         assert highest == [0, 40]

@@ -41,7 +41,7 @@ from posenc_series.commands import CommandError
 from site_folder import check_folder, replace_folder
 from small_series import notebook_with_a_form, write_small_series
 
-from posenc.play import RANGES
+from posenc.play import FIGURES
 
 NUMPY = [each.path for each in listing.NOTEBOOKS if not each.tensorflow]
 TEN_MINUTES = 600_000  # milliseconds, as Playwright counts
@@ -230,8 +230,8 @@ def test_copies_for_colab_bring_the_modules(small, tmp_path):
     code = code.replace(there, Path(packed).as_uri())
     numpy = f"import sys; sys.path += {sys.path!r}\n"
     code += "\nimport posenc.check, posenc.play, posenc_helpers, posenc_review"
-    code += "\nprint(posenc_review.__file__, *posenc.play.RANGES)"
-    code += "\nposenc.play.script_of(posenc.play.RANGES)"
+    code += "\nprint(posenc_review.__file__, *posenc.play.FIGURES)"
+    code += "\nposenc.play.script_of(posenc.play.FIGURES)"
     done = subprocess.run(
         [sys.executable, "-S", "-c", numpy + code],
         cwd=tmp_path / "empty",
@@ -240,7 +240,7 @@ def test_copies_for_colab_bring_the_modules(small, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert str(tmp_path / "empty/posenc_review") in done.stdout
-    assert done.stdout.split()[1:] == list(RANGES)
+    assert done.stdout.split()[1:] == list(FIGURES)
     assert (tmp_path / "empty/posenc/layers.py").exists()
 
 
@@ -557,5 +557,5 @@ def test_all_figures_play_in_jupyterlite(page, address, project):
     page.set_viewport_size(TALL)
     page.goto(address + pages.lite_address(name))
     page.evaluate(RUN_ALL)
-    for figure in RANGES:
+    for figure in FIGURES:
         play_all(the(page, figure))

@@ -2,47 +2,38 @@
 
 `figures/` holds a script for each figure, which the reader's browser draws,
 and the scripts beside it are what figures share: `frame.js` moves them, and
-says what a figure is made of. This module puts a figure into a notebook, with
-the settings that its script lists in `RANGES`.
+says what a figure is made of. `figures.json` lists the settings of each
+figure (for numbers, where they begin, the least and the largest; for a text,
+the range of its length), which this module and the scripts read.
+
+The files of a page's script stand in one block, one after the other, so that
+each knows the names of those before it: first what `figures.json` lists as
+shared, and then, for each figure, its parts in the order listed. A figure's
+own script has a block within, and its names to itself. Parts that are JSON
+become constants, and the settings the constant SETTINGS.
 """
 
 import json
 import re
 from collections.abc import Sequence
+from html import escape
 from numbers import Integral, Real
 from pathlib import Path
 
 from IPython.display import display
 
-PACKAGE = Path(__file__).resolve().parent.parent
-FIGURES = {
-    path.stem: path for path in sorted(PACKAGE.glob("play/figures/*.js"))
-}
+FOLDER = Path(__file__).resolve().parent
+_LISTED = json.loads((FOLDER / "figures.json").read_text("utf-8"))
+FIGURES = _LISTED["figures"]
 WHERE_IT_MOVES = (
     "<p><em>This figure moves in JupyterLab once its cell has run, and on the"
     " web page.</em></p>"
 )
-IMPORT = re.compile(r'(?s)^import ([^;]+?) from "([^"]+)"[^;]*;$', re.M)
-EXPORT = re.compile(r"^export (?=(?:const|function) (\w+))", re.M)
 
 
-def _ranges(script: str) -> dict[str, list]:
-    """Where each setting of a figure begins, its least and its largest value.
-
-    A start with a point allows fractions, and what starts as letters is a
-    text, with the range of its length.
-    """
-    table = re.search(r"(?s)const RANGES = \{(.*?)\};", script)[1]
-    rows = re.findall(r"(\w+): (\[.*?\])", table)
-    return {setting: json.loads(row) for setting, row in rows}
-
-
-RANGES = {
-    name: _ranges(path.read_text("utf-8")) for name, path in FIGURES.items()
-}
-
-
-def play(name: str, **settings: float | str) -> None:
+def play(
+    name: str, *, ask: str | None = None, **settings: float | str
+) -> None:
     """Display a figure to play with, in place of the picture above it.
 
     Call it right after `show`, in the same cell. The figure needs no kernel.
@@ -50,26 +41,32 @@ def play(name: str, **settings: float | str) -> None:
     JupyterLab until the cell has run.
 
     Args:
-        name: One of the figures in `figures/`, a key of `RANGES`.
+        name: One of the figures in `figures.json`.
+        ask: A question in place of the figure's own, whose answer, a note
+            after the first move, is then left out; `""` for a figure below
+            a text that asks.
         settings: Where the figure begins, such as `position=7`. What is left
-            out begins as `RANGES` says.
+            out begins as `figures.json` says.
 
     Raises:
         TypeError: If the figure has no such setting, or a value is of
             another kind.
         ValueError: If there is no such figure, or a value is out of range.
     """
-    if name not in RANGES:
-        known = ", ".join(RANGES)
-        raise ValueError(f"no figure {name!r} to play with; there are {known}")
+    listed = _listed(name)["settings"]
     for setting, value in settings.items():
-        _check_setting(name, setting, value)
-    starts = {setting: start for setting, (start, *_) in RANGES[name].items()}
-    data = "".join(
-        f' data-{setting}="{value}"'
-        for setting, value in (starts | settings).items()
+        if setting not in listed:
+            raise TypeError(
+                f"figure {name!r} has no setting {setting!r}; it has"
+                f" {', '.join(listed)}"
+            )
+        _check_setting(setting, value, **listed[setting])
+    data = {setting: row["start"] for setting, row in listed.items()}
+    data |= settings | ({} if ask is None else {"ask": ask})
+    attributes = "".join(
+        f' data-{key}="{escape(str(value))}"' for key, value in data.items()
     )
-    element = f'<posenc-play figure="{name}"{data}>{WHERE_IT_MOVES}'
+    element = f'<posenc-play figure="{name}"{attributes}>{WHERE_IT_MOVES}'
     html = f"{element}</posenc-play><script>{script_of([name])}</script>"
     plain = f"A figure to play with: {name}"
     display({"text/plain": plain, "text/html": html}, raw=True)
@@ -77,77 +74,61 @@ def play(name: str, **settings: float | str) -> None:
 
 def figures_in(html: str) -> list[str]:
     """The names of the figures in a page, in order and once each."""
-    found = re.findall(r'<posenc-play figure="(\w+)"', html)
-    return list(dict.fromkeys(found))
+    names = re.findall(r'<posenc-play figure="(\w+)"', html)
+    return list(dict.fromkeys(names))
 
 
 def script_of(names: Sequence[str]) -> str:
-    """One script for some figures, with what they import and no more.
+    """One script for some figures, with the parts they need and no more."""
+    figures = {name: _listed(name) for name in names}
+    parts = [part for figure in figures.values() for part in figure["parts"]]
+    settings = {name: figure["settings"] for name, figure in figures.items()}
+    codes = [f"const SETTINGS = {json.dumps(settings)};\n"]
+    codes += map(_part, dict.fromkeys(_LISTED["shared"] + parts))
+    codes += [f"{{\n{_part(f'figures/{name}.js')}}}\n" for name in figures]
+    # A block in a strict script keeps its names, and refuses one given twice.
+    return '"use strict";\n{\n' + "".join(codes) + "}\n"
 
-    The parts are modules, which a browser can load only from a server. Here
-    each becomes a function that returns what the module exports.
-    """
-    parts: dict[Path, str] = {}
-    for name in names:
-        _add_part(FIGURES[name], parts)
-    return '(() => {\n"use strict";\n' + "\n".join(parts.values()) + "})();\n"
 
-
-def _add_part(path: Path, parts: dict[Path, str]) -> None:
-    """Add a file to the parts of a script, after all that it imports."""
-    if path in parts:
-        return
+def _part(name: str) -> str:
+    """The code of a file, named as in `figures.json`."""
+    path = FOLDER / name
     code = path.read_text("utf-8")
     if path.suffix == ".json":
-        parts[path] = f"const {_part(path)} = {code};"
-        return
-    for _, other in IMPORT.findall(code):
-        _add_part((path.parent / other).resolve(), parts)
-
-    def imported(match: re.Match) -> str:
-        return f"const {match[1]} = {_part(path.parent / match[2])};"
-
-    exported = ", ".join(EXPORT.findall(code))
-    code = EXPORT.sub("", IMPORT.sub(imported, code))
-    parts[path] = (
-        f"const {_part(path)} = (() => {{\n{code}"
-        f"return {{ {exported} }};\n}})();\n"
-    )
+        return f"const {path.stem.upper()} = {code};\n"
+    return code
 
 
-def _part(path: Path) -> str:
-    """What a part is called in the script, such as `play_frame_js`."""
-    name = path.resolve().relative_to(PACKAGE).as_posix()
-    return re.sub(r"\W", "_", name)
+def _listed(name: str) -> dict:
+    """What `figures.json` lists for a figure; an error if it has none."""
+    if name not in FIGURES:
+        known = ", ".join(FIGURES)
+        raise ValueError(f"no figure {name!r} to play with; there are {known}")
+    return FIGURES[name]
 
 
-def _check_setting(name: str, setting: str, value: object) -> None:
-    """An error unless the figure has the setting, with the value in range."""
-    if setting not in RANGES[name]:
-        raise TypeError(
-            f"figure {name!r} has no setting {setting!r}; it has"
-            f" {', '.join(RANGES[name])}"
-        )
-    start, low, high = RANGES[name][setting]
+def _check_setting(
+    setting: str,
+    value: object,
+    start: float | str,
+    min: float,
+    max: float,
+) -> None:
+    """An error unless the value is of the same kind as `start`, in range."""
     if isinstance(start, str):
-        _check_text(setting, value, low, high)
+        if not isinstance(value, str):
+            raise TypeError(f"{setting} must be text, not {value!r}")
+        if not re.fullmatch(f"[a-z]{{{min},{max}}}", value):
+            raise ValueError(
+                f"{setting} must be {min} to {max} letters from a to z,"
+                f" not {value!r}"
+            )
         return
     kind = Integral if isinstance(start, int) else Real
     if isinstance(value, bool) or not isinstance(value, kind):
         wanted = "an integer" if kind is Integral else "a number"
         raise TypeError(f"{setting} must be {wanted}, not {value!r}")
-    if not low <= value <= high:
+    if not min <= value <= max:
         raise ValueError(
-            f"{setting} must be between {low} and {high}, not {value}"
-        )
-
-
-def _check_text(setting: str, value: object, low: int, high: int) -> None:
-    """An error unless the value is so many letters."""
-    if not isinstance(value, str):
-        raise TypeError(f"{setting} must be text, not {value!r}")
-    if not re.fullmatch(f"[a-z]{{{low},{high}}}", value):
-        raise ValueError(
-            f"{setting} must be {low} to {high} letters from a to z,"
-            f" not {value!r}"
+            f"{setting} must be between {min} and {max}, not {value}"
         )

@@ -1,9 +1,7 @@
 // Below the pictures, a control for each setting of a figure.
 
-import { number } from "./numbers.js";
-
 // How a slider is marked off. One with a `power` is for the logarithm.
-export const WAVELENGTHS = { power: 10, step: 0.25 };
+const WAVELENGTHS = { power: 10, step: 0.25 };
 function track({ min, max, step = 1, power }) {
   const same = (value) => value;
   if (!power) return { min, max, step, at: same, value: same };
@@ -14,10 +12,10 @@ function track({ min, max, step = 1, power }) {
 // `show` says a value; the other settings may have a say in it.
 const inWords = ({ show }, value, state) => (show ? show(value, state) : number(value));
 // Switches are the bits of one number.
-export const isOn = (switches, place) => Math.floor(switches / 2 ** place) % 2;
+const isOn = (switches, place) => Math.floor(switches / 2 ** place) % 2;
 
 // The markup of all controls.
-export function controlsOf(settings) {
+function controlsOf(settings) {
   const controls = Object.entries(settings).map(([name, setting]) => {
     if (setting.choices) return buttons(name, setting);
     if (setting.switches) return switches(name, setting);
@@ -68,7 +66,7 @@ function switches(name, { switches: rows }) {
 }
 
 // Let the controls show a state.
-export function showState(root, settings, state) {
+function showState(root, settings, state) {
   for (const [name, setting] of Object.entries(settings)) {
     const inputs = [...root.querySelectorAll(`[name=${name}]`)];
     const value = state[name];
@@ -96,7 +94,7 @@ function moveSlider(input, setting, state) {
 }
 
 // What a control now asks for, or undefined while a text is too short.
-export function valueOf({ value, checked }, setting, before) {
+function valueOf({ value, checked }, setting, before) {
   if (setting.switches) return before + (checked ? 1 : -1) * 2 ** value;
   if (!setting.clean) return track(setting).value(+value);
   const typed = setting.clean(value);

@@ -1,23 +1,20 @@
 // Clock hands on their dials.
 
-import { circle, line, path } from "./drawing.js";
-import { halfTurn, range } from "./numbers.js";
-
-export const tipOf = ({ x, y, radius }, angle) => [
+const tipOf = ({ x, y, radius }, angle) => [
   x + radius * Math.cos(angle),
   y - radius * Math.sin(angle),
 ];
-export const hand = (dial, angle, tone = "") => [
+const hand = (dial, angle, tone = "") => [
   line(dial.x, dial.y, ...tipOf(dial, angle), `hand ${tone}`),
   circle(...tipOf(dial, angle), 3.5, `tip ${tone}`),
 ];
-export function sector(dial, start, angle, tone) {
+function sector(dial, start, angle, tone) {
   const arc = range(33).map((i) => tipOf(dial, start + (i / 32) * angle));
   return path([[dial.x, dial.y], ...arc], tone);
 }
 
 // By how many radians a drag has turned a hand, wherever it took hold.
-export function turned(dial, drag) {
+function turned(dial, drag) {
   const { x, y } = drag.pointer;
   const angle = Math.atan2(dial.y - y, x - dial.x);
   drag.turned ??= 0;

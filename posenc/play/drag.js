@@ -4,7 +4,7 @@
 // name, the place in the picture where the part is to be, and an object that
 // lasts as long as the drag: its `pointer` is where the finger is, and a figure
 // may note there from what the drag began.
-export function listenForDrags(node, begins, moves) {
+function listenForDrags(node, begins, moves) {
   const on = (kind, then, more) => node.addEventListener(kind, then, more);
   let drag = null;
   const act = (event) => {

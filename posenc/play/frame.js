@@ -4,23 +4,18 @@
 // needs no kernel, no library and no network. On screen it takes the place of
 // the still picture above it; on paper the picture is printed.
 
-import { controlsOf, showState, valueOf } from "./controls.js";
-import { listenForDrags } from "./drag.js";
-import { all } from "./drawing.js";
-import { clamp } from "./numbers.js";
-import { STYLE } from "./style.js";
-
 const SVG = "http://www.w3.org/2000/svg";
 const ADDED = "posenc-figure-added"; // an event
 
 // Add a figure to those that elements can show. It is an object with
 // - `ask`, the question it asks, and `note`, what to notice after the first
-//   move;
+//   move. If the element has a question of its own (data-ask), it takes the
+//   place of both, since the note would answer another question;
 // - `settings`: each has a `label` and a slider, a button for each of its
 //   `choices`, or a field for text that is made `clean`; or it has `switches`.
 //   A slider may move by its `step`, or on a scale of powers (`power`), end where
 //   the other settings allow (`last`), `show` its value in another way, and have
-//   a `tone` and a `room` (its width) of its own. `ranges` holds where each
+//   a `tone` and a `room` (its width) of its own. figures.json says where each
 //   begins, and the range of its values, or of its length;
 // - `plays`, the setting that a Play button runs through, if there is one;
 //   `together`, those that an arrow key moves at once if Shift is held; and
@@ -29,9 +24,13 @@ const ADDED = "posenc-figure-added"; // an event
 //   setting, and from the room in pixels: `pictures`, which are lists of SVG
 //   markup; `says`, the numbers in a sentence; and `drag`, which holds for each
 //   data-drag="name" in the markup how a place in the picture changes the state.
-export function add(name, ranges, figure) {
-  for (const [setting, [start, min, max]] of Object.entries(ranges)) {
-    Object.assign(figure.settings[setting], { start, min, max });
+function add(name, figure) {
+  const listed = SETTINGS[name];
+  for (const setting of Object.keys({ ...listed, ...figure.settings })) {
+    if (!listed[setting] || !figure.settings[setting]) {
+      throw new Error(`${name}: ${setting} must be in figures.json and in the figure's script`);
+    }
+    Object.assign(figure.settings[setting], listed[setting]);
   }
   // A page may bring this script more than once, and a figure of its own each
   // time. All of them stand in one list, for the first script's elements.
@@ -55,15 +54,18 @@ class Stage {
     root.innerHTML = `<style>${STYLE}</style>
       <div class="figure ${figure.narrow ? "narrow" : ""}" role="group"
         aria-label="A figure to play with">
-        <p class="ask">${figure.ask}</p>
+        <p class="ask"></p>
         <div class="pictures"></div>
         <div class="controls">${button}
           <div class="settings">${controlsOf(figure.settings)}</div></div>
         <p class="says"></p>
         <p class="heard" role="status"></p>
-        <p class="note">${figure.note}</p>
+        <p class="note"></p>
       </div>`;
     this.part = (selector) => root.querySelector(selector);
+    const { ask } = host.dataset;
+    this.part(".ask").textContent = ask ?? figure.ask;
+    this.part(".note").textContent = ask === undefined ? figure.note : "";
     this.listen(this.part(".figure"));
   }
 

@@ -1,10 +1,8 @@
 // A head that looks at the patches of an image, as in notebook 14.
 
-import { range } from "./numbers.js";
-
 const PATCH_PAIRS = 16; // 32 columns, as in notebook 14
 const TRAINED_WIDTH = 8; // where patch numbers have learned what is below
-export const LOOKS_AT_TWO = 2; // or at itself, or at one below
+const LOOKS_AT_TWO = 2; // or at itself, or at one below
 
 // Waves: radians per patch number or, for each pair, per row down and per column
 // to the right.
@@ -80,7 +78,7 @@ function queryRightAndBelow(isNumbered, waves, name) {
 // What a head at one patch gives each of all patches: its scores or, where it
 // looks at two places, its weights. `places` are rows down and columns to the
 // right of the patch, in an image of so many columns.
-export function valuesOf(places, columns, { encoding, below, base }) {
+function valuesOf(places, columns, { encoding, below, base }) {
   const isNumbered = encoding === 0;
   const waves = MAKERS[encoding](base);
   const offsets = isNumbered ? places.map(([down, right]) => [down * columns + right]) : places;

@@ -1,6 +1,6 @@
 // How all figures look.
 
-export const STYLE = `
+const STYLE = `
   :host {
     --ink: #1c2024; --soft: #565d67; --line: #9aa1ab; --grid: #e6e9ed;
     --blue: #1f6fb2; --orange: #b95504; --ground: #fff;
@@ -30,7 +30,7 @@ export const STYLE = `
     position: absolute; white-space: nowrap; width: 1px; }
   .note { border-left: 3px solid var(--orange); margin: 0.6rem 0 0;
     padding-left: 0.6rem; }
-  :host(:not([played])) .note { display: none; }
+  :host(:not([played])) .note, .ask:empty, .note:empty { display: none; }
 
   .pictures { column-gap: 0; display: flex; flex-wrap: wrap;
     justify-content: space-between; margin-bottom: 0.5rem; row-gap: 0.6rem; }

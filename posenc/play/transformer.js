@@ -1,11 +1,8 @@
 // A trained transformer of two layers, the one that notebook 13 builds. Its
-// weights are in posenc/inside.json.
+// weights are INSIDE, from posenc/inside.json.
 
-import MATRICES from "../inside.json" with { type: "json" };
-import { angularFrequencies } from "./positions.js";
-
-export const HEADS = 4; // in each layer
-export const PAIRS = angularFrequencies(16); // of a head
+const HEADS = 4; // in each layer
+const PAIRS = angularFrequencies(16); // of a head
 
 // A matrix that `pack` of posenc/stored.py has rounded.
 function unpack({ shape: [rows, columns], scales, steps }) {
@@ -19,7 +16,7 @@ function unpack({ shape: [rows, columns], scales, steps }) {
 let unpacked = null; // until it is needed
 function model() {
   if (unpacked) return unpacked;
-  const all = MATRICES.map(unpack);
+  const all = INSIDE.map(unpack);
   const [letters, rating] = [all[0], all.at(-1)];
   // Of each layer: query, key, value, mix.
   unpacked = { letters, layers: [all.slice(1, 5), all.slice(5, 9)], rating };
@@ -91,7 +88,7 @@ function attention(query, key, count, width, first) {
 }
 // What each layer adds. Of `frequencies` there are 8 for each layer, and of
 // `heads` 4, which are 0 for a head that is off.
-export function run(letters, frequencies, heads) {
+function run(letters, frequencies, heads) {
   const { letters: table, layers, rating } = model();
   const [count, width] = [letters.length, table.columns];
   const columns = width / HEADS;

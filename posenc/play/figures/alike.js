@@ -1,19 +1,6 @@
 // How alike one position is to all others.
 
-import { WAVELENGTHS } from "../controls.js";
-import { area, axes, box, circle, curve, grip, knob, line, scale } from "../drawing.js";
-import { add } from "../frame.js";
-import { clamp, number, range } from "../numbers.js";
-import { angularFrequencies, similarity } from "../positions.js";
-
-// Where each setting begins, its least and its largest value.
-const RANGES = {
-  position: [40, 0, 127],
-  d_model: [64, 4, 512],
-  max_wavelength: [10000, 100, 1000000],
-};
-
-add("alike", RANGES, {
+add("alike", {
   ask: `Drag the marked position to the left and to the right. What happens to
     the shape of the curve? Then change the number of columns.`,
   note: `While you drag, the lower curve stays as it is, and only its blue

@@ -1,17 +1,6 @@
 // Four signals, and how far one position is from 99 others, in units of the
 // longest row of 1000 positions: 0.00999 for the index, 1 for hands.
 
-import { area, box, circle, grip, knob, line, scale, text } from "../drawing.js";
-import { add } from "../frame.js";
-import { clamp, number, range } from "../numbers.js";
-import { HANDS, distance } from "../positions.js";
-
-// Where each setting begins, its least and its largest value.
-const RANGES = {
-  position: [20, 0, 99],
-  frequency: [1.0, 0.05, 3.1],
-};
-
 const SIGNALS = [
   ["Index / 100\u00a0000", (k) => Math.abs(k) / 999],
   ["One slow hand, frequency 0.001", (k) => distance(k, [0.001])],
@@ -20,7 +9,7 @@ const SIGNALS = [
 ];
 const CLEAR = 0.1; // of the longest row
 
-add("apart", RANGES, {
+add("apart", {
   ask: `Drag the marked position. Each dot shows how far another position
     is from it, as a share of the signal's longest row. In which of the four
     signals do dots fall below the dashed line, at a tenth?`,

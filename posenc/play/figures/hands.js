@@ -1,18 +1,6 @@
 // One row of the encoding: eight clock hands, each read twice.
 
-import { color, heatmap } from "../colors.js";
-import { hand, tipOf, turned } from "../dials.js";
-import { area, box, circle, grip, line, scale, text } from "../drawing.js";
-import { add } from "../frame.js";
-import { TURN, brief, clamp, number } from "../numbers.js";
-import { HANDS, ROWS } from "../positions.js";
-
-// Where each setting begins, its least and its largest value.
-const RANGES = {
-  position: [7, 0, 63],
-};
-
-add("hands", RANGES, {
+add("hands", {
   ask: `Drag the framed row through the matrix, or turn one of the first four
     hands. Which hands tell neighboring positions apart? Which tell the first
     half of the positions from the second?`,

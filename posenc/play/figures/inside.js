@@ -1,23 +1,5 @@
 // Inside a trained transformer of two layers, the one that notebook 13 builds.
 
-import { BRIGHTNESS, bitmap } from "../colors.js";
-import { isOn } from "../controls.js";
-import { area, box, grip, line, px, text } from "../drawing.js";
-import { add } from "../frame.js";
-import { clamp, number, range } from "../numbers.js";
-import { HEADS, PAIRS, run } from "../transformer.js";
-
-// Where each setting begins, its least and its largest value.
-const RANGES = {
-  text: ["birthplaces", 2, 128],
-  length: [32, 32, 128],
-  position: [24, 0, 127],
-  head: [0, 0, 7],
-  heads: [255, 0, 255],
-  pairs: [65535, 0, 65535],
-  positions: [3, 0, 3],
-};
-
 const A = "a".charCodeAt(0);
 
 // What is ahead stays clear.
@@ -39,7 +21,7 @@ function compute(letters, { heads, pairs, positions }) {
   Object.assign(computed, run(letters, frequencies, on), { for: wanted });
   const count = letters.length;
   const rows = range(count).map((p) => computed.ratings.subarray(26 * p, 26 * p + 26));
-  computed.foretold = rows.map((row) => row.indexOf(Math.max(...row)));
+  computed.predicted = rows.map((row) => row.indexOf(Math.max(...row)));
   computed.images = computed.maps.map((map) => mapImage(map, count));
   return computed;
 }
@@ -62,7 +44,7 @@ function read({ text: typed, length, position, ...state }) {
 const spelled = (letter) => String.fromCharCode(A + letter);
 
 // The text, in rows of 16 or 32 letters.
-function textPicture({ letters, length, round, position, head, maps, foretold }, width) {
+function textPicture({ letters, length, round, position, head, maps, predicted }, width) {
   const inRow = width < 540 ? 16 : 32;
   const cell = width / inRow;
   const rows = Math.ceil(length / inRow);
@@ -72,9 +54,9 @@ function textPicture({ letters, length, round, position, head, maps, foretold },
   const cells = letters.map((letter, p) => {
     const [x, y] = at(p);
     const seen = p <= position ? weights[p] : 0;
-    const guess = p > 0 ? spelled(foretold[p - 1]) : "";
+    const guess = p > 0 ? spelled(predicted[p - 1]) : "";
     const isKnown = p > round;
-    const isWrong = isKnown && foretold[p - 1] !== letter;
+    const isWrong = isKnown && predicted[p - 1] !== letter;
     const tone = isWrong ? "orange strong" : isKnown ? "blue" : "soft";
     return [
       box(x - 4, y + bar * (1 - seen), 8, bar * seen, "weight"),
@@ -147,13 +129,13 @@ function mapsPicture({ images, heads, head, position, length }, width) {
   return { picture, drag: { map } };
 }
 
-function inWords({ letters, length, round, head, maps, foretold }) {
+function inWords({ letters, length, round, head, maps, predicted }) {
   const known = range(length).filter((p) => p > round);
-  const right = known.filter((p) => foretold[p - 1] === letters[p]);
+  const right = known.filter((p) => predicted[p - 1] === letters[p]);
   const score = known.length
     ? `In later rounds, ${right.length} of ${known.length} letters are
         right.`
-    : "No letter can be foretold, because nothing is repeated yet.";
+    : "No letter can be predicted, because nothing is repeated yet.";
   // What the shown head does, on average over the text.
   const mean = (from, offset) => {
     const all = range(length).slice(from);
@@ -166,8 +148,8 @@ function inWords({ letters, length, round, head, maps, foretold }) {
     before, ${after} on the answer.`;
 }
 
-add("inside", RANGES, {
-  ask: `Below each letter stands what the model has foretold for it, in a frame
+add("inside", {
+  ask: `Below each letter stands what the model has predicted for it, in a frame
     if it is wrong. Columns show where the shown head looks from the marked
     letter. Switch heads and pairs off, one at a time. Which head of the first
     layer does the model need most, and where does it look? Which of the two

@@ -1,19 +1,6 @@
 // Position p and position p + k: two rows, and two hands on each dial.
 
-import { heatmap } from "../colors.js";
-import { hand, sector } from "../dials.js";
-import { area, axes, box, circle, curve, grip, knob, line, scale, text } from "../drawing.js";
-import { add } from "../frame.js";
-import { clamp, halfTurn, number, range } from "../numbers.js";
-import { HANDS, ROWS, similarity } from "../positions.js";
-
-// Where each setting begins, its least and its largest value.
-const RANGES = {
-  position: [7, 0, 63],
-  offset: [3, 0, 32],
-};
-
-add("pair", RANGES, {
+add("pair", {
   ask: `Drag the blue row, which takes the orange one along. Then drag the
     orange row alone. When does the dot product of the two rows change?`,
   note: `While both rows move, all hands turn, the last ones too little to

@@ -1,23 +1,5 @@
 // The patches of an image, and how one patch scores all others.
 
-import { color } from "../colors.js";
-import { WAVELENGTHS } from "../controls.js";
-import { area, box, circle, grip, scale, text } from "../drawing.js";
-import { add } from "../frame.js";
-import { LOOKS_AT_TWO, valuesOf } from "../image_head.js";
-import { clamp, number, range } from "../numbers.js";
-
-// Where each setting begins, its least and its largest value.
-const RANGES = {
-  encoding: [0, 0, 3],
-  below: [0, 0, 2],
-  row: [6, 0, 15],
-  column: [9, 0, 15],
-  height: [16, 4, 16],
-  width: [16, 4, 16],
-  base: [10, 1, 10000],
-};
-
 // In a smaller image, the frame waits at its edge.
 function within({ row, column, height, width }) {
   return {
@@ -97,7 +79,7 @@ function inWords({ row, column, height, columns }, shown, cells, best) {
   return `${begins} ${named.join(" ")}`;
 }
 
-add("patches", RANGES, {
+add("patches", {
   narrow: true,
   ask: `Let the head look one below, and change the image's width. With which
     encodings does the dot stay below the frame? With which can the head look

@@ -1,22 +1,5 @@
 // Rotary positions: query and key are rotated, each by its own position.
 
-import { WAVELENGTHS } from "../controls.js";
-import { sector, tipOf, turned } from "../dials.js";
-import { axes, box, circle, curve, grip, knob, line, scale, text } from "../drawing.js";
-import { add } from "../frame.js";
-import { TURN, brief, clamp, halfTurn, number, range } from "../numbers.js";
-import { angularFrequencies } from "../positions.js";
-
-// Where each setting begins, its least and its largest value.
-const RANGES = {
-  query: [20, 0, 63],
-  key: [32, 0, 63],
-  pair: [8, 0, 31],
-  rotary_dim: [64, 16, 64],
-  base: [10000, 100, 1000000],
-  vectors: [0, 0, 2],
-};
-
 // Where the 32 hands of a query, and those of a key, point at position 0:
 // anywhere. A small random generator draws the same in every browser.
 function randomHands(seed) {
@@ -181,7 +164,7 @@ function inWords({ query, key, pair, vectors }, { ofPair, ofAll }) {
     ${number(ofAll(offset), 2)}.`;
 }
 
-add("rotary", RANGES, {
+add("rotary", {
   ask: `Drag the query, then the key, then both (by keys: hold Shift). When do
     the scores change? Do random vectors fade with distance, as equal ones
     do?`,

@@ -1,21 +1,6 @@
 // Angles that a model has met in training, and those that it has not.
 
-import { WAVELENGTHS } from "../controls.js";
-import { sector, tipOf } from "../dials.js";
-import { circle, grip, knob, line, scale, text } from "../drawing.js";
-import { add } from "../frame.js";
-import { TURN, clamp, number, range } from "../numbers.js";
-import { angularFrequencies } from "../positions.js";
-
-// Where each setting begins, its least and its largest value.
-const RANGES = {
-  trained: [20, 4, 64],
-  length: [40, 4, 160],
-  base: [10000, 1, 100000000],
-  remedy: [0, 0, 3],
-};
-
-add("unseen", RANGES, {
+add("unseen", {
   ask: `Drag the end of the text, then the end of training. Which pairs turn
     on beyond the part of a circle that training shows? Then try the three
     remedies.`,
