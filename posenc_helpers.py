@@ -5,20 +5,22 @@ notebook 02, and RoPE of notebook 07. Then comes what they accept, and then
 the figures. What notebooks grow into is in `posenc/`.
 """
 
+from __future__ import annotations
+
 import math
 from base64 import b64encode
 from contextlib import suppress
 from io import BytesIO
 from numbers import Integral, Real
 from reprlib import repr as shortened
+from typing import TYPE_CHECKING
 
-import matplotlib.pyplot as plt
 import numpy as np
-from IPython.display import display
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from numpy.typing import ArrayLike
-from PIL import Image, ImageOps
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
 
 MAX_ENTRIES = 2**31  # 16 GiB of float64; a larger request is a mistake
 MAX_POSITION = 2**38  # up to there, rows are right to 1e-4
@@ -248,11 +250,14 @@ def _real_numbers(name: str, value: ArrayLike, finite=False) -> np.ndarray:
     return array
 
 
-# Figures.
+# Figures. Matplotlib, IPython and Pillow are imported where they draw, because
+# they take four times as long to load as all else that the formulas need.
 
 
 def use_series_style() -> None:
     """Set the Matplotlib defaults that all figures of the series share."""
+    import matplotlib.pyplot as plt
+
     plt.style.use("petroff10")
     plt.rc("figure", dpi=100, **{"constrained_layout.use": True})
     plt.rc("axes", titlesize=12)
@@ -262,6 +267,10 @@ def use_series_style() -> None:
 
 def show(fig: Figure, alt: str) -> None:
     """Display a figure with its alt text, sharp at half its size; close it."""
+    import matplotlib.pyplot as plt
+    from IPython.display import display
+    from PIL import Image, ImageOps
+
     full, small = BytesIO(), BytesIO()
     fig.savefig(full, format="png", dpi=200, bbox_inches="tight")
     picture = Image.open(full).convert("RGB")
@@ -317,14 +326,3 @@ def plot_matrix(
         ax.figure.colorbar(image, ax=ax, label="Value")
     ax.set(xlabel=across, ylabel=down)
     return ax
-
-
-def __getattr__(name: str) -> None:
-    """Say where a name has moved: students' older copies ask for it here."""
-    moved = {"check": "check", "play": "play", "plot_pipeline": "pipeline"}
-    if name in moved:
-        raise ImportError(
-            f"write `from posenc.{moved[name]} import {name}`; posenc_layers"
-            " and posenc_letters are posenc.layers and posenc.letters now"
-        )
-    raise AttributeError(f"posenc_helpers has no {name!r}")

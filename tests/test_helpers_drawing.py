@@ -27,7 +27,7 @@ def test_few_colors_make_a_figure_small_and_a_rare_one_stays(ax, monkeypatch):
     """An orange dot among many blues, which a palette could swallow."""
     shown = []
     monkeypatch.setattr(
-        helpers, "display", lambda data, **_: shown.append(data)
+        "IPython.display.display", lambda data, **_: shown.append(data)
     )
     wave = np.sin(np.arange(450) / 9) ** 2 * np.cos(np.arange(450))
     ax.plot(wave, color="#3f90da", linewidth=0.9)

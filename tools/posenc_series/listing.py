@@ -86,7 +86,7 @@ def read_list() -> tuple[str, list[str], list[Listed]]:
     """Read the title, the parts and the notebooks of the series.
 
     Raises:
-        SystemExit: If notebooks/series.toml is not as it should be.
+        ValueError: If notebooks/series.toml is not as it should be.
     """
     try:
         read = tomllib.loads(LIST.read_text(encoding="utf-8"))
@@ -96,9 +96,9 @@ def read_list() -> tuple[str, list[str], list[Listed]]:
                 raise ValueError(f"{each.file}: no part {each.part!r}")
         return read["title"], read["parts"], listed
     except KeyError as error:
-        raise SystemExit(f"{LIST}: {error} is missing") from error
+        raise ValueError(f"{LIST}: {error} is missing") from error
     except (OSError, TypeError, ValueError) as error:
-        raise SystemExit(f"{LIST}: {error}") from error
+        raise ValueError(f"{LIST}: {error}") from error
 
 
 TITLE, PARTS, NOTEBOOKS = read_list()
