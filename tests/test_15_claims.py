@@ -347,6 +347,6 @@ def test_each_sentence_has_a_source_and_says_where_to_read_more(number):
     text = CELLS[f"explain-{number}"].source
     assert "](https://" in text
     *_, more = text.split("\n\n")
-    link = r"\*More:\* \[?(sections? [\d and]+ of )?notebook \d\d\b"
+    link = r"\*More:\* .*\]\(\d\d_\w+\.ipynb#cell-id=[\w-]+\)"
     assert re.match(link, more), more
     assert "\n" not in more
