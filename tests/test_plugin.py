@@ -51,24 +51,29 @@ def test_a_wrong_figure_is_noticed_and_a_hair_is_not():
 
 def test_pytest_compares_figures_and_alt_texts(pytester):
     """Through pytest itself, as a notebook's cell is tested."""
-    names = ["same", "moved", "renamed", "trained"]
+    names = ["same", "moved", "renamed", "trained", "digits", "words"]
     notebook = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_code_cell(DRAW, id=name) for name in names]
     )
+    for cell in notebook.cells[4:]:
+        cell.source = "print('right:', 0.9833, '[0.95 1.  ]')"
     NotebookClient(notebook, kernel_name="python3").execute()
     # What is drawn from here on is not what is stored.
-    moved, renamed, trained = notebook.cells[1:]
+    moved, renamed, trained, digits, words = notebook.cells[1:]
     moved.source = DRAW.replace('"Title"', '"Another"')
     renamed.source = DRAW.replace("A title.", "Another one.")
     trained.source = moved.source
-    trained.metadata.tags = ["trained"]
+    digits.source = "print('right:', 1.0, '[0.9 0.951]')"
+    words.source = digits.source.replace("right", "wrong")
+    for cell in (trained, digits, words):
+        cell.metadata.tags = ["trained"]
     nbformat.write(notebook, pytester.path / "small.ipynb")
 
     run = pytester.runpytest_inprocess(
         "-p", "tests.plugin", "--nbval", "--nbval-current-env", "-n", "0"
     )
 
-    red = 2 if plugin.COMPARE else 1
+    red = 3 if plugin.COMPARE else 2
     run.assert_outcomes(failed=red, passed=len(names) - red)
     store = "uv run tools/store_notebooks.py notebooks/small.ipynb"
     said = run.stdout.str()
