@@ -6,6 +6,7 @@ three layers; the fixed tables are those of `posenc.fast_table`.
 
 from contextlib import nullcontext
 from functools import partial
+from reprlib import repr as shortened
 from typing import Any
 
 import keras
@@ -56,16 +57,26 @@ def _value(tensor: Tensor) -> np.ndarray | None:
         return None  # every backend has an error of its own
 
 
+def _is_ragged(inputs: Tensor) -> bool:
+    """Whether rows may differ in length, in a tensor or an `Input` for it."""
+    if BACKEND == "tensorflow" and isinstance(inputs, tf.RaggedTensor):
+        return True
+    return bool(getattr(inputs, "ragged", False))
+
+
 def _sinusoids(shape: tuple[int, int], dtype: str | None = None) -> Tensor:
     """Initializer: float64 angles whatever the dtype, then one rounding."""
     return ops.convert_to_tensor(sine_table(*shape), dtype)
 
 
-def _refuse(told: str, ids: np.ndarray, fits: np.ndarray) -> None:
+def _refuse(size: str, ids: np.ndarray, fits: np.ndarray) -> None:
     """Raise an error that names the first id that does not fit."""
     ids, fits = np.asarray(ids), np.asarray(fits)
     if not fits.all():  # `jax.vmap` calls this for all ids
-        raise ValueError(f"{told}; this is {ids[~fits][0]}")
+        raise ValueError(
+            f"ids must be whole numbers, not negative and below {size};"
+            f" this is {ids[~fits][0]}"
+        )
 
 
 class _PositionLayer(keras.Layer):
@@ -83,20 +94,20 @@ class _PositionLayer(keras.Layer):
         self.autocast = False
 
     def __call__(self, inputs: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        # Keras refuses a list or a text before it looks at `input_spec`, and
-        # its error does not say what to do.
-        dtype = getattr(inputs, "dtype", type(inputs).__name__)
-        dtype = str(getattr(dtype, "name", dtype))
-        if dtype.startswith(("str", "bytes", "object")):
-            advice = f"{dtype}: keras.layers.TextVectorization makes ids of it"
-        elif not hasattr(inputs, "dtype"):
-            advice = f"{dtype}: keras.ops.convert_to_tensor makes a tensor"
-        # Keras's ragged tensors have `ragged`, TensorFlow's `ragged_rank`.
-        elif getattr(inputs, "ragged", hasattr(inputs, "ragged_rank")):
-            advice = "ragged: call .to_tensor(), or Input without ragged=True"
-        else:
-            return super().__call__(inputs, *args, **kwargs)
-        raise ValueError(f"{self.name} takes a tensor. This is {advice}.")
+        # Keras refuses these before it looks at `input_spec`, and its errors
+        # do not say what to do.
+        try:
+            is_text = standardize_dtype(inputs.dtype) == "string"
+        except (AttributeError, ValueError):  # a list; an array of text
+            is_text = True
+        if is_text or _is_ragged(inputs):
+            raise ValueError(
+                f"{self.name} takes a tensor of numbers, with rows of one"
+                " length: keras.ops.convert_to_tensor makes one of lists,"
+                " keras.layers.TextVectorization of text, and .to_tensor()"
+                f" of a ragged tensor; this is {shortened(inputs)}"
+            )
+        return super().__call__(inputs, *args, **kwargs)
 
 
 @registered
@@ -129,20 +140,14 @@ class PositionEmbeddingLayer(_PositionLayer):
             no tensor of ids.
 
     Note:
-        What an id that is not in the table does, on each backend. Errors
-        have the id in their message.
-
-        |            | called       | `fit`, `predict`       | XLA          |
-        |------------|--------------|------------------------|--------------|
-        | TensorFlow | `ValueError` | `InvalidArgumentError` | no error     |
-        | JAX        | `ValueError` | `JaxRuntimeError`      | as at left   |
-        | PyTorch    | `ValueError` | `ValueError`           | `ValueError` |
-
-        TensorFlow's XLA (`jit_compile=True`, which Keras may choose on a
-        GPU) cannot raise errors: such an id reads the nearest row, and a
-        fraction is cut off. After an error in `fit` or `predict` on JAX,
-        the model has to be built or loaded again. `jax.export` cannot store
-        the check.
+        An id that is not in the table raises an error on every backend:
+        `ValueError`, with the id, in calls and on PyTorch; in `fit` and
+        `predict`, `JaxRuntimeError`, with the id, or TensorFlow's
+        `InvalidArgumentError`. TensorFlow raises none on a GPU, nor under
+        XLA (`jit_compile=True`, which Keras may choose there): such an id
+        then reads the last row, or zeros. After an error in `fit` or
+        `predict` on JAX, the model has to be built or loaded again.
+        `jax.export` cannot store the check.
 
     References:
         Gehring et al. 2017, "Convolutional sequence to sequence learning".
@@ -212,43 +217,16 @@ class PositionEmbeddingLayer(_PositionLayer):
             )
         ids = ops.cast(inputs, "int32")
         fits = (ids >= 0) & (ids < size) & ops.equal(ids, inputs)
-        told = (
-            "ids must be whole numbers, not negative and below"
-            f" vocab_size={size}"
-        )
-        all_fit = _value(ops.all(fits))
-        if all_fit is None:
-            return self._checked_as_it_runs(told, ids, inputs, fits)
-        if not all_fit:
-            _refuse(told, _value(inputs), _value(fits))
-        return ids
-
-    def _checked_as_it_runs(
-        self, told: str, ids: Tensor, inputs: Tensor, fits: Tensor
-    ) -> Tensor:
-        """The same for compiled code, which learns the ids only then."""
-        if BACKEND == "jax":
-            refuse = partial(jax.debug.callback, partial(_refuse, told))
-            jax.lax.cond(ops.all(fits), lambda *_: None, refuse, inputs, fits)
-        elif BACKEND == "tensorflow":
-            check = self._check_in_graph(told, inputs, fits)
-            with tf.control_dependencies([check]):  # ids wait for the check
-                ids = tf.identity(ids)
-        # Where XLA drops the check, the nearest row is read.
-        return ops.clip(ids, 0, self.vocab_size - 1)
-
-    def _check_in_graph(
-        self, told: str, inputs: Tensor, fits: Tensor
-    ) -> Tensor:
-        """An operation of TensorFlow's that fails where an id does not fit."""
-        length, longest = tf.shape(inputs)[1], self.sequence_length
-        told = (
-            f"{told}, at most sequence_length={longest} in a row; lowest,"
-            " highest and number in a row are"
-        )
-        lowest, highest = tf.reduce_min(inputs), tf.reduce_max(inputs)
-        all_fit = tf.reduce_all(fits) & (length <= longest)
-        return tf.debugging.Assert(all_fit, [told, lowest, highest, length])
+        refuse = partial(_refuse, f"vocab_size={size}")
+        if (all_fit := _value(ops.all(fits))) is not None:
+            if not all_fit:
+                refuse(_value(inputs), _value(fits))
+        elif BACKEND == "jax":  # whose compiled code would go on with NaN
+            later = partial(jax.debug.callback, refuse)
+            jax.lax.cond(ops.all(fits), lambda *_: None, later, inputs, fits)
+        # TensorFlow's graphs refuse an id past the end themselves. Negative
+        # ones, which would be counted from the end, are sent there too.
+        return ops.where(fits, ids, size)
 
     def compute_mask(self, inputs: Tensor, mask: Tensor = None) -> Tensor:
         return ops.not_equal(inputs, 0) if self.mask_zero else mask
