@@ -25,7 +25,7 @@ def fast_position_encoding(
 
     The row of a position is the same to the last bit in every table, wherever
     the table begins and however long it is; the plain table does not promise
-    that. For fewer than about a hundred rows, the plain table is faster.
+    that. For a few dozen rows, the plain table is the faster one.
     Beside the result, memory for at most 200 rows of float64 is needed.
 
     Args:
