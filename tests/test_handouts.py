@@ -15,6 +15,7 @@ from fontTools.ttLib import TTFont
 from in_browser import OPEN_FOLDS, violations
 from posenc_series import chapters
 from posenc_series.commands import CommandError
+from posenc_series.learners import WRITTEN
 from pypdf import PdfReader
 from small_series import (
     TITLES,
@@ -146,43 +147,6 @@ def test_a_page_links_to_exported_pages_only(small, tmp_path):
     assert second.stem not in html
 
 
-# Notebooks to work in.
-
-
-def test_notebooks_are_written_and_nothing_else(small, tmp_path):
-    folder = tmp_path / "class" / "copies"
-    handouts.main([*map(str, small), "--notebooks", str(folder)])
-    assert {
-        path.name: nbformat.read(path, as_version=4)
-        for path in folder.glob("[!.]*")
-    } == {path.name: chapters.student_notebook(path) for path in small}
-
-
-def test_an_edited_notebook_is_kept_and_others_are_renewed(
-    small, tmp_path, capsys
-):
-    handouts.write_notebooks(small, tmp_path)
-    kept, old = (tmp_path / path.name for path in small)
-    kept.write_text("work of hours")
-    changed = nbformat.read(small[1], as_version=4)
-    changed.cells[0].source += "More."
-    newer = tmp_path / "newer" / small[1].name
-    newer.parent.mkdir()
-    nbformat.write(changed, newer)
-
-    capsys.readouterr()
-    handouts.write_notebooks([small[0], newer], tmp_path)
-    assert kept.read_text() == "work of hours"
-    assert f"{kept} was edited: kept." in capsys.readouterr().out
-    assert "More." in old.read_text()
-    (tmp_path / handouts.WRITTEN).write_text("[")  # who edited it, then?
-    handouts.write_notebooks(small, tmp_path)
-    assert "More." in old.read_text()
-    kept.unlink()
-    handouts.write_notebooks(small, tmp_path)
-    assert nbformat.read(kept, as_version=4).cells
-
-
 # The command.
 
 
@@ -192,12 +156,9 @@ def test_an_edited_notebook_is_kept_and_others_are_renewed(
         ("README.md", "NOTEBOOK: not a notebook: README.md; name a file"),
         ("77", "not a notebook: 77"),
         ("--pdf", "leave out --pdf"),
-        ("--pdf --notebooks none", "--notebooks writes no pages"),
         ("--output README.md", "README.md"),
-        ("--notebooks notebooks", "would replace itself"),
         ("{0}/a/x.ipynb", "x.ipynb has no cells"),
         ("{0}/a/y.ipynb", "y.ipynb is no notebook"),
-        ("{0}/a/y.ipynb --notebooks {0}/out", "y.ipynb is no notebook"),
         ("{0}/a/w.ipynb", "w.ipynb is no notebook: Additional properties"),
         ("{0}/a/z.ipynb", "z.ipynb, cell one: a picture without a text"),
     ],
@@ -217,8 +178,7 @@ def test_errors_are_said_in_a_line(
     no_outputs = nbformat.writes(no_alt).replace("outputs", "output")
     (tmp_path / "a/w.ipynb").write_text(no_outputs)
     out = tmp_path / "out"
-    where = "--output" in arguments or "--notebooks" in arguments
-    output = [] if where else ["--output", str(out)]
+    output = [] if "--output" in arguments else ["--output", str(out)]
     with pytest.raises((SystemExit, CommandError, OSError)) as stopped:
         handouts.main([*arguments.format(tmp_path).split(), *output])
     assert said in capsys.readouterr().err + str(stopped.value)
@@ -245,7 +205,7 @@ def made(small, tmp_path_factory) -> Path:
 def test_the_command_makes_all_that_it_promises(made):
     pages = {f"{stem}.{end}" for stem in TITLES for end in ("html", "pdf")}
     pages.add(f"{BOUND}.pdf")
-    notebooks = {f"{stem}.ipynb" for stem in TITLES} | {handouts.WRITTEN}
+    notebooks = {f"{stem}.ipynb" for stem in TITLES} | {WRITTEN}
     found = {k: {p.name for p in (made / k).iterdir()} for k in handouts.KINDS}
     assert found == {"student": pages | notebooks, "instructor": pages}
 

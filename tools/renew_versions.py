@@ -43,6 +43,7 @@ def renew_lock(everything: bool, packages: Sequence[str]) -> None:
     chosen = ["--upgrade"] if everything else []
     for package in packages:
         chosen += ["--upgrade-package", package]
+    chosen += ["--group", "tensorflow"]
     compiled(*chosen, "pyproject.toml", "requirements.in", "-o", LOCK)
 
 

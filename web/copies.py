@@ -120,6 +120,8 @@ def write_for_colab(
             for cell in copy.cells:
                 cell.metadata.id = cell.id  # which Colab scrolls to
                 _fold_on_colab(cell)
+                if cell.cell_type == "raw":  # which Colab cannot edit
+                    cell.cell_type = "markdown"
             cell = nbformat.v4.new_code_cell(source, id="bring-modules")
             copy.cells.insert(1, cell)
             _write(copy, folder / files[path.stem])

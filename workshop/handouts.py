@@ -5,8 +5,6 @@ Chromium, Chrome or Edge, version 131 or newer.
 """
 
 import argparse
-import hashlib
-import json
 import os
 import re
 import shutil
@@ -30,11 +28,11 @@ from posenc_series.chapters import (
     note_on,
     read_notebook,
     relink,
-    student_notebook,
     title_of,
 )
 from posenc_series.commands import CommandError, parser, run
 from posenc_series.formulas import mathml
+from posenc_series.learners import write_notebooks
 from posenc_series.listing import NOTEBOOKS, ROOT, TITLE
 
 from posenc.play import figures_in, script_of
@@ -42,7 +40,6 @@ from posenc.play import figures_in, script_of
 Address = Callable[[str], str | None]  # of the notebook of this name
 
 KINDS = ("student", "instructor")
-WRITTEN = ".written.json"  # checksums of the notebooks that were written
 BROWSERS = ("chromium", "chromium-browser", "chrome", "msedge")
 
 
@@ -64,53 +61,6 @@ class _Renderer(IPythonRenderer):
 def _markdown(source: str) -> str:
     renderer = _Renderer(escape=False, exclude_anchor_links=True)
     return MarkdownWithMath(renderer=renderer).render(source)
-
-
-# Notebooks to work in.
-
-
-def write_notebooks(paths: Sequence[Path], folder: Path) -> None:
-    """Write students' notebooks, without outputs, under the same names.
-
-    A file that was edited since it was written here is kept, and named.
-
-    Args:
-        paths: The notebooks.
-        folder: Where to write them.
-
-    Raises:
-        CommandError: If it is the folder of one of the notebooks.
-    """
-    for path in paths:
-        if path.resolve().parent == folder.resolve():
-            raise CommandError(f"{path} would replace itself")
-    folder.mkdir(parents=True, exist_ok=True)
-    note = folder / WRITTEN
-    written = _read_note(note)
-    for path in paths:
-        file = folder / path.name
-        new = (nbformat.writes(student_notebook(path)) + "\n").encode()
-        if file.exists():
-            before = _checksum(file.read_bytes())
-            if before not in {written.get(file.name), _checksum(new)}:
-                print(f"{file} was edited: kept. Delete it to renew it.")
-                continue
-        file.write_bytes(new)
-        written[file.name] = _checksum(new)
-        note.write_text(json.dumps(written, indent=1) + "\n", "utf-8")
-        _say(file)
-
-
-def _read_note(note: Path) -> dict[str, str]:
-    """The checksums in a file; none if it is missing or damaged."""
-    try:
-        return dict(json.loads(note.read_text("utf-8")))
-    except (OSError, TypeError, ValueError):
-        return {}
-
-
-def _checksum(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 # Pages.
@@ -384,6 +334,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     command.add_argument(
         "--output",
         type=Path,
+        default=Path("handouts"),
         metavar="FOLDER",
         help="where to write (default: handouts)",
     )
@@ -391,23 +342,10 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     command.add_argument(
         "--paper",
         choices=["a4", "letter"],
+        default="a4",
         help="the paper to print on (default: a4)",
     )
-    command.add_argument(
-        "--notebooks",
-        type=Path,
-        metavar="FOLDER",
-        help="write the notebooks for students there, and nothing else",
-    )
-    args = command.parse_args(arguments)
-    if args.notebooks and (args.pdf or args.output or args.paper):
-        command.error(
-            "--notebooks writes no pages: leave out --output,"
-            " --paper and --pdf"
-        )
-    args.output = args.output or Path("handouts")
-    args.paper = args.paper or "a4"
-    return args
+    return command.parse_args(arguments)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -415,9 +353,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args = _parse(arguments)
     for path in args.paths:
         read_notebook(path)  # before anything is written
-    if args.notebooks:
-        write_notebooks(args.paths, args.notebooks)
-        return
     opened = open_browser() if args.pdf else nullcontext()
     with opened as browser:
         for kind in KINDS:
@@ -427,7 +362,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             if browser:
                 _write_pdf(args.paths, folder, kind, args.paper, browser)
     student = args.output / "student"
-    write_notebooks(args.paths, student)
+    for file in write_notebooks(args.paths, student):
+        _say(file)
     print(f"Done: open {student}")
     if args.pdf:
         print("Print in color: in gray, red and blue heatmaps lose the sign.")

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell, new_raw_cell
 
-from posenc_series.cells import IGNORED, is_folded, tags
+from posenc_series.cells import IGNORED, is_folded, is_form, tags
 from posenc_series.commands import CommandError
 from posenc_series.listing import ROOT
 
@@ -20,6 +21,14 @@ EXPLANATION = """\
 {}
 
 </details>"""
+PREDICTION = "Your prediction: "
+NEEDS_CHECK = """
+
+*The folded cell below checks your answer: run it first.*"""
+SOLUTIONS = """\
+# Solutions: {}
+
+A solution runs where its exercise is: copy it into [your notebook](../{})."""
 
 # From the name of a notebook and the id of a cell to an address. An empty
 # name means the notebook that has the link; an empty id, no cell of it.
@@ -91,18 +100,46 @@ def run_up_to(
 def student_notebook(path: Path) -> NotebookNode:
     """Read a notebook to work in: no outputs and no solutions.
 
-    What explains the answer to a Predict is folded; the code that gives the
-    answer is there to be run.
+    After each Predict there is a place to write, and its answer is folded:
+    the code, which shows its first line, and the explanation. Sentences that
+    are judged in a form have their place there.
     """
     notebook = read_notebook(path)
     for cell in _explanations(notebook.cells):
         cell.source = EXPLANATION.format(cell.source)
-    notebook.cells = [c for c in notebook.cells if "solution" not in tags(c)]
-    for cell in notebook.cells:
+    has_forms = any(map(is_form, notebook.cells))
+    cells, notebook.cells = notebook.cells, []
+    for cell in cells:
+        if "solution" in tags(cell):
+            continue
+        notebook.cells.append(cell)
         if cell.cell_type == "code":
-            cell.outputs = []
-            cell.execution_count = None
+            cell.outputs, cell.execution_count = [], None
+            if "reveal" in tags(cell):
+                cell.metadata["jupyter"] = {"source_hidden": True}
+        elif "predict" in tags(cell) and not has_forms:
+            # JupyterLab opens a raw cell at one click.
+            place = new_raw_cell(PREDICTION, id=f"your-{cell.id}")
+            notebook.cells.append(place)
+        elif "exercise" in tags(cell):
+            cell.source += NEEDS_CHECK
     return notebook
+
+
+def solutions(path: Path) -> NotebookNode | None:
+    """Read the solutions of a notebook's exercises, each below its task."""
+    notebook = read_notebook(path)
+    title = title_of(path, notebook.cells)
+    cells = [new_markdown_cell(SOLUTIONS.format(title, path.name), id="title")]
+    for cell in notebook.cells:
+        if "solution" in tags(cell):
+            cell.metadata.pop("jupyter", None)
+            cells.append(cell)
+        elif "exercise" in tags(cell) and cell.cell_type == "markdown":
+            cell.source = cell.source[cell.source.index("### ") :]
+            cells.append(cell)
+    notebook.cells = cells
+    return notebook if len(cells) > 1 else None
 
 
 def note_on(cell: NotebookNode) -> str:
