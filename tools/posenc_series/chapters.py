@@ -128,6 +128,11 @@ def student_notebook(path: Path) -> NotebookNode:
 
 def solutions(path: Path) -> NotebookNode | None:
     """Read the solutions of a notebook's exercises, each below its task."""
+
+    def beside(name: str, cell_id: str) -> str:
+        file = f"../{name or path.stem}.ipynb"
+        return f"{file}#cell-id={cell_id}" if cell_id else file
+
     notebook = read_notebook(path)
     title = title_of(path, notebook.cells)
     cells = [new_markdown_cell(SOLUTIONS.format(title, path.name), id="title")]
@@ -138,6 +143,8 @@ def solutions(path: Path) -> NotebookNode | None:
         elif "exercise" in tags(cell) and cell.cell_type == "markdown":
             cell.source = cell.source[cell.source.index("### ") :]
             cells.append(cell)
+        if cell.cell_type == "markdown":
+            cell.source = relink(cell.source, beside)
     notebook.cells = cells
     return notebook if len(cells) > 1 else None
 
