@@ -7,7 +7,7 @@ import pytest
 from conftest import ROOT, assert_replies, cells_of
 from PIL import Image
 
-from tests import plugin
+from tests import compare_figures
 
 CLEAR = ["binary_digits", "fast_hand", "clock_hands"]
 NOT_CLEAR = ["index", "index_over_length", "index_over_100000", "slow_hand"]
@@ -29,7 +29,10 @@ def test_the_readme_shows_the_figure_of_the_notebook():
     cells = {cell.id: cell for cell in cells_of("01_sine_waves")}
     (output,) = cells["figure-bits-and-hands"].outputs
     shown = Image.open(ROOT / ".github/binary-and-waves.png").convert("RGB")
-    assert plugin.difference(plugin.picture(output), shown) == ""
+    assert (
+        compare_figures.difference(compare_figures.picture(output), shown)
+        == ""
+    )
 
 
 def chord(offset, angular_frequency):

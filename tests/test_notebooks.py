@@ -14,7 +14,7 @@ from conftest import PATHS, ROOT
 from posenc_series import listing
 from posenc_series.cells import FOLDED, IGNORED, TAGS, is_folded, is_form, tags
 
-from tests.plugin import pictures
+from tests.compare_figures import pictures
 
 LISTED = {each.path: each for each in listing.NOTEBOOKS}
 # The way in has a skeleton of its own: one exercise, and no list of aims.
