@@ -1,12 +1,8 @@
 """Commands for authors that have no test file of their own."""
 
-import re
-from subprocess import CompletedProcess
-
 import benchmark
 import numpy as np
 import pytest
-import renew_versions
 import store_models
 from posenc_series import chapters
 
@@ -98,76 +94,3 @@ def test_what_was_trained_is_stored(
 def test_a_cell_that_is_gone_is_named():
     with pytest.raises(chapters.CommandError, match="13_inside has no cell x"):
         chapters.run_up_to("13_inside", last="x")
-
-
-# Versions.
-
-HEAD = """# needs = ["ruff==1.0", "sphinx==2.0", "jupyterlite-core==3.0"]
-# exclude-newer = "2020-01-01T00:00:00Z"
-"""
-
-
-@pytest.fixture
-def asked(monkeypatch, tmp_path) -> list:
-    """What uv is asked, which finds version 9.9 of everything."""
-    build, asked = tmp_path / "build.py", []
-    build.write_text(HEAD)
-    (tmp_path / "requirements.txt").write_text("ruff==1.0\nnumpy==1.0\n")
-
-    def uv(command, *, input, **options):
-        asked.append((" ".join(command), (input or "").split()))
-        pins = [p if "==" in p else f"{p}==9.9" for p in asked[-1][1]]
-        return CompletedProcess(command, 0, "\n".join(pins), "")
-
-    monkeypatch.setattr(renew_versions, "ROOT", tmp_path)
-    monkeypatch.setattr(renew_versions, "BUILD", build)
-    monkeypatch.setattr(renew_versions.subprocess, "run", uv)
-    return asked
-
-
-@pytest.mark.parametrize(
-    ("typed", "upgrade", "versions"),
-    [
-        ([], "", ["9.9", "2.0", "3.0"]),  # as the lock has it
-        (["sphinx"], " --upgrade-package sphinx ", ["9.9", "9.9", "3.0"]),
-        (["--all"], " --upgrade ", ["9.9", "9.9", "3.0"]),
-    ],
-)
-def test_versions_are_renewed_in_the_lock_and_for_the_web(
-    command, asked, tmp_path, typed, upgrade, versions
-):
-    done = command(renew_versions, *typed)
-    assert done.returncode == 0, done.stderr
-    (lock, _), (web, _) = asked
-    assert "pyproject.toml requirements.in -o requirements.txt" in lock
-    assert upgrade in lock
-    assert ("--upgrade" in lock) == bool(upgrade)
-    assert "--constraint requirements.txt" in web
-    head = (tmp_path / "build.py").read_text()
-    assert re.findall(r"==([\d.]+)", head) == versions
-    assert "2020-01-01" not in head
-
-
-@pytest.mark.parametrize(
-    ("typed", "said"),
-    [
-        (["kerass"], "kerass is neither in requirements.txt nor in build.py"),
-        (["--all", "ruff"], "give --all or packages, not both"),
-    ],
-)
-def test_what_cannot_be_renewed_is_refused(command, asked, typed, said):
-    done = command(renew_versions, *typed)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert asked == []
-
-
-def test_what_uv_cannot_find_is_said(command, asked, monkeypatch, tmp_path):
-    monkeypatch.setattr(
-        renew_versions.subprocess,
-        "run",
-        lambda command, **_: CompletedProcess(command, 1, "", "no network"),
-    )
-    done = command(renew_versions)
-    assert (done.returncode, "no network" in done.stderr) == (1, True)
-    assert (tmp_path / "build.py").read_text() == HEAD
