@@ -14,7 +14,10 @@ from in_browser import (
     run_all,
     wait_until_idle,
 )
+from nbformat.v4 import new_markdown_cell, new_notebook
+from playwright.sync_api import expect
 from posenc_series.cells import is_folded
+from store_notebooks import KERNELSPEC
 
 CLEAR = "Restart Kernel and Clear Outputs of All Cells…"
 OUTPUT = ".jp-OutputArea-output"
@@ -33,7 +36,7 @@ def open_notebook(browser, tmp_path_factory):
 
 
 def clear_outputs(page) -> None:
-    """Do what each notebook asks for before one begins."""
+    """So that nothing is left of what is stored."""
     choose(page, "Kernel", CLEAR)
     page.get_by_role("button", name="Confirm").click()
     page.locator(".jp-Dialog").wait_for(state="detached", timeout=MINUTE)
@@ -70,3 +73,24 @@ def test_a_notebook_runs_in_jupyterlab(open_notebook, path):
         assert abs(shown - min(dots / 2, room)) <= 1
     assert page.locator("mjx-merror, [data-mjx-error]").count() == 0
     page.close()
+
+
+@pytest.mark.slow
+def test_links_lead_to_cells_here_and_in_another_notebook(browser, tmp_path):
+    """As JupyterLab comes: it attaches what is not in sight later."""
+
+    def below(text: str, title: str):
+        lines = [new_markdown_cell(f"Line {n}") for n in range(60)]
+        ending = new_markdown_cell(f"## {title}", id=title)
+        cells = [new_markdown_cell(text), *lines, ending]
+        return new_notebook(cells=cells, metadata={"kernelspec": KERNELSPEC})
+
+    links = "[one](#cell-id=near) and [two](other.ipynb#cell-id=far)"
+    with jupyterlab(browser, tmp_path, "contentVisibility") as open_notebook:
+        open_notebook(below("", "far"), "other").close()
+        page = open_notebook(below(links, "near"), "links")
+        for link, title in [("one", "near"), ("two", "far")]:
+            place = page.get_by_role("heading", name=title)
+            page.get_by_role("link", name=link).click()
+            expect(place).to_be_in_viewport(timeout=MINUTE)
+        page.close()
