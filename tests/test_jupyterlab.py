@@ -7,6 +7,7 @@ import nbformat
 import pytest
 from conftest import PATHS
 from in_browser import (
+    IDLE,
     MINUTE,
     PROMPTS,
     choose,
@@ -77,7 +78,7 @@ def test_a_notebook_runs_in_jupyterlab(open_notebook, path):
 
 @pytest.mark.slow
 def test_links_lead_to_cells_here_and_in_another_notebook(browser, tmp_path):
-    """As JupyterLab comes: it attaches what is not in sight later."""
+    """The other one is open: when it opens, it may scroll too soon."""
 
     def below(text: str, title: str):
         lines = [new_markdown_cell(f"Line {n}") for n in range(60)]
@@ -89,8 +90,15 @@ def test_links_lead_to_cells_here_and_in_another_notebook(browser, tmp_path):
     with jupyterlab(browser, tmp_path, "contentVisibility") as open_notebook:
         open_notebook(below("", "far"), "other").close()
         page = open_notebook(below(links, "near"), "links")
-        for link, title in [("one", "near"), ("two", "far")]:
-            place = page.get_by_role("heading", name=title)
-            page.get_by_role("link", name=link).click()
-            expect(place).to_be_in_viewport(timeout=MINUTE)
+        near, far = (
+            page.get_by_role("heading", name=n) for n in ("near", "far")
+        )
+        page.get_by_role("link", name="one").click()
+        expect(near).to_be_in_viewport(timeout=MINUTE)
+        page.get_by_role("link", name="two").click()
+        far.wait_for(state="attached", timeout=MINUTE)
+        expect(page.locator(IDLE)).to_have_count(2, timeout=MINUTE)
+        page.get_by_role("tab", name="links.ipynb").click()
+        page.get_by_role("link", name="two").click()
+        expect(far).to_be_in_viewport(timeout=MINUTE)
         page.close()
