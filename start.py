@@ -75,7 +75,7 @@ def install(with_tensorflow):
     if uv(*sync, "--offline", quiet=True) == 0:
         return
     heavy = " and 1.4 GB for TensorFlow" if with_tensorflow else ""
-    print(f"Installing 300 MB{heavy} in {VENV}")
+    print(f"Installing 300 MB{heavy} in {VENV}", flush=True)
     if uv(*sync) and not works(KERAS if with_tensorflow else SMALL):
         sys.exit(STOPPED.format(*sys.version_info))
 
@@ -97,8 +97,8 @@ def uv(*arguments, quiet=False):
     if not program("uv", UV):
         if shutil.which("uv") and run(["uv", "--version"], quiet=True) == 0:
             return run(["uv", *arguments], env, quiet)
-        print(f"Installing uv, which installs the rest, in {UV}")
-        pip = ["-m", "pip", "install", "--quiet", "--no-cache-dir", "uv"]
+        print(f"Installing uv, which installs the rest, in {UV}", flush=True)
+        pip = ["-m", "pip", "install", "--upgrade", "--no-cache-dir", "uv"]
         if run([sys.executable, *pip, f"--target={UV}"]):
             run([sys.executable, "-m", "venv", UV])  # which brings a pip
             run([program("python", UV) or sys.executable, *pip])
