@@ -158,7 +158,14 @@ def test_one_command_says_everywhere_where_it_is_published(tmp_path):
     assert "](https://x.org/y/)" in readme
     assert "github/me/it/blob/colab/04_" in readme
     assert "](notebooks/00_" in readme  # the tables are there still
-    assert "mybinder.org/v2/gh/me/it/main" in install
+    assert "git clone https://github.com/me/it.git " in readme
+    assert "mybinder.org/v2/gh/me/it/binder" in install
+    path = tmp_path / "notebooks/00_in_one_sitting.ipynb"
+    last = nbformat.read(path, 4).cells[-1]
+    lost, along = last.source.split("\n\n")
+    assert "me/it/issues/new?template=lost.md&title=00_in" in lost
+    assert (ROOT / ".github/ISSUE_TEMPLATE/lost.md").exists()
+    assert along.startswith("[Next: ")
     urls = tomllib.loads(project)["project"]["urls"]
     assert urls["Repository"] == "https://github.com/me/it"
     assert yaml.safe_load(citation)["url"] == "https://x.org/y/"

@@ -3,7 +3,8 @@
 These are README.md and workshop/README.md with their tables, the contents page
 notebooks/README.md, and each notebook with its title, its minutes, and the
 links to its neighbors. Once the series is published, they are also those that
-say where: badges, the address for Binder, the project's and the citation's.
+say where: badges, the address to clone, that for Binder, the project's and the
+citation's, and links from notebooks to a form for readers who are lost.
 """
 
 import re
@@ -37,7 +38,9 @@ README, CONTENTS = ROOT / "README.md", ROOT / "notebooks/README.md"
 INSTALL, PYPROJECT = ROOT / "INSTALL.md", ROOT / "pyproject.toml"
 CITATION = ROOT / "CITATION.cff"
 BADGES = re.compile(r"(?s)(?<=<!--published-->\n).*?(?=<!--end-->)")
-BINDER = re.compile(r"(?<=mybinder.org/v2/gh/)[^/]+/[^/]+(?=/main)")
+BINDER = re.compile(r"(?<=mybinder.org/v2/gh/)[^/]+/[^/]+(?=/binder)")
+CLONE = re.compile(r"(?<=git clone https://github.com/)\S+/\S+(?=\.git )")
+LOST = re.compile(r"\A\[I was lost here\].+\n\n")
 ADDRESSES = re.compile(r"(?s)(?<=# published\n).*?(?=# end\n)")
 BADGE = "[![{0}](https://img.shields.io/badge/{1}-open-1f6fb2)]({2})"
 
@@ -56,7 +59,7 @@ def files_as_listed() -> dict[Path, str]:
     }
     for each in listed:
         notebook = read_notebook(each.path)
-        new = renewed(deepcopy(notebook), each)
+        new = renewed(deepcopy(notebook), each, published.repository)
         text = each.path.read_text(encoding="utf-8")
         is_same = new == notebook  # however the file is written
         texts[each.path] = text if is_same else nbformat.writes(new) + "\n"
@@ -74,15 +77,15 @@ def with_table(path: Path, table: str) -> str:
 
 
 def with_badges(text: str, published: Published) -> str:
-    """A page whose badges lead to where the series can be opened."""
+    """A page that says where the series can be cloned and opened."""
     if not published.repository:
         return BADGES.sub("", text, count=1)
-    binder = f"https://mybinder.org/v2/gh/{published.repository}/main"
+    binder = f"https://mybinder.org/v2/gh/{published.repository}/binder"
     first = NOTEBOOKS[0].file
     keras = next(each.file for each in NOTEBOOKS if each.tensorflow)
     places = {
         "Web edition": published.address,
-        "Binder": f"{binder}?urlpath=lab/tree/notebooks/{first}",
+        "Binder": f"{binder}?urlpath=lab/tree/my_notebooks/{first}",
         "Colab": COLAB.format(published.repository, keras),
     }
     badges = [
@@ -91,6 +94,7 @@ def with_badges(text: str, published: Published) -> str:
         if place
     ]
     block = "\n".join(badges) + "\n"
+    text = CLONE.sub(published.repository, text)
     return BADGES.sub(lambda _: block, text, count=1)
 
 
@@ -112,7 +116,9 @@ def with_addresses(published: Published) -> dict[Path, str]:
     return texts
 
 
-def renewed(notebook: NotebookNode, listed: Listed) -> NotebookNode:
+def renewed(
+    notebook: NotebookNode, listed: Listed, repository: str
+) -> NotebookNode:
     """A notebook with the title, the links and the minutes of the list."""
     title, links = f"# {listed.title}", neighbors(listed.file)
     beginning = [c for c in notebook.cells[:3] if c.cell_type == "markdown"]
@@ -121,6 +127,12 @@ def renewed(notebook: NotebookNode, listed: Listed) -> NotebookNode:
         cell.source = MINUTES.sub(str(listed.minutes), cell.source)
     for cell in [*beginning, notebook.cells[-1]]:
         cell.source = ALONG.sub(lambda _: links, cell.source)
+    last = notebook.cells[-1]
+    last.source = LOST.sub("", last.source)
+    if repository:
+        form = f"https://github.com/{repository}/issues/new?template=lost.md"
+        lost = f"[I was lost here]({form}&title={listed.file})"
+        last.source = f"{lost}\n\n{last.source}"
     return notebook
 
 
