@@ -86,13 +86,13 @@ def confirm(check_of_exercise: Callable, solution: object) -> None:
             as `check_2`.
         solution: What it takes for right.
     """
-    said = io.StringIO()
+    printed = io.StringIO()
     before = {code: shown.copy() for code, shown in hints_shown.items()}
-    with redirect_stdout(said):
+    with redirect_stdout(printed):
         check_of_exercise(solution)
     hints_shown.clear()
     hints_shown.update(before)
-    print(said.getvalue().replace(CORRECT, PASSES, 1), end="")
+    print(printed.getvalue().replace(CORRECT, PASSES, 1), end="")
 
 
 def _reply(
@@ -178,7 +178,7 @@ class _Calls:
     """The calls of a reader's function, and what went wrong in them."""
 
     def __init__(self) -> None:
-        self.made: list[tuple[tuple, object]] = []  # arguments and value
+        self.returned: list[tuple[tuple, object]] = []  # arguments and value
         self.error = ""  # of the last call
 
     def watch(self, function: Callable) -> Callable:
@@ -193,7 +193,7 @@ class _Calls:
                 kind = type(error).__name__
                 self.error = f"Your code raised {kind}: {error}."
                 raise
-            self.made.append((arguments, value))
+            self.returned.append((arguments, value))
             return value
 
         return watched
@@ -208,8 +208,10 @@ class _Calls:
 
     def trouble(self) -> str:
         """What went wrong, in words; empty if nothing did."""
-        values = [value for _, value in self.made]
-        without_value = [each for each, value in self.made if value is None]
+        values = [value for _, value in self.returned]
+        without_value = [
+            each for each, value in self.returned if value is None
+        ]
         if self.error:
             return self.error
         if _has_dots(values):
@@ -218,8 +220,8 @@ class _Calls:
             return ""
         if len(without_value) == len(values):
             return "Nothing was returned: is `return` missing?"
-        given = _as_call(without_value[0])
-        return f"For the input {given}, nothing was returned."
+        call = _as_call(without_value[0])
+        return f"For the input {call}, nothing was returned."
 
 
 def _has_dots(answer: object) -> bool:
@@ -254,13 +256,13 @@ def _where_wrong(
     if callable(expected) or len(values) != len(expected):
         return ""
     right, wrong = [], []
-    for given, value, wanted in zip(inputs, values, expected, strict=True):
-        found = right if _matches(value, wanted, tolerance) else wrong
-        found.append(given)
+    for arguments, value, wanted in zip(inputs, values, expected, strict=True):
+        is_right = _matches(value, wanted, tolerance)
+        (right if is_right else wrong).append(arguments)
     if not right or not wrong or not _is_short(right[0] + wrong[0]):
         return ""
-    is_right, is_not = _as_call(right[0]), _as_call(wrong[0])
-    return f"Right for the input {is_right}, but not for {is_not}."
+    works, fails = _as_call(right[0]), _as_call(wrong[0])
+    return f"Right for the input {works}, but not for {fails}."
 
 
 def _is_short(arguments: tuple) -> bool:

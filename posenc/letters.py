@@ -289,6 +289,6 @@ def accuracy(
 
 def _texts_for_all(backs, count, seq_len, rng, **options):
     """Texts `[count, reader, position]`, answers `[count, reader]`."""
-    made = [make_texts(count, seq_len, back, rng, **options) for back in backs]
-    texts, answers = zip(*made, strict=True)
+    sets = [make_texts(count, seq_len, back, rng, **options) for back in backs]
+    texts, answers = zip(*sets, strict=True)
     return np.stack(texts, axis=1), np.stack(answers, axis=1)

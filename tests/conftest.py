@@ -35,15 +35,15 @@ def cells_of(notebook: str) -> list[nbformat.NotebookNode]:
     return nbformat.read(path, as_version=4).cells
 
 
-def run_cells(notebook: str, *cell_ids: str, **given: object) -> dict:
+def run_cells(notebook: str, *cell_ids: str, **names: object) -> dict:
     """Run the named cells of a notebook; return the names they define.
 
     This is how a test gets hold of a function that a notebook builds:
-    out of the notebook itself, never out of a copy. `given` are names
+    out of the notebook itself, never out of a copy. `names` are those
     that the cells expect from cells that are left out.
     """
     cells = {cell.id: cell for cell in cells_of(notebook)}
-    namespace = dict(given)
+    namespace = dict(names)
     for cell_id in cell_ids:
         exec(cells[cell_id].source, namespace)
     return namespace
@@ -70,10 +70,10 @@ def assert_replies(
     for answer in answers:
         hints_shown.clear()
         for expected in [words] if isinstance(words, str) else words:
-            said = io.StringIO()
-            with redirect_stdout(said):
+            printed = io.StringIO()
+            with redirect_stdout(printed):
                 check(answer)
-            assert expected in said.getvalue(), answer
+            assert expected in printed.getvalue(), answer
 
 
 @pytest.fixture
@@ -91,11 +91,11 @@ def command(monkeypatch, capsys) -> Callable:
             commands.run(module.main)
         except SystemExit as end:
             status = end.code or 0
-        said = capsys.readouterr()
-        error = said.err
+        printed = capsys.readouterr()
+        error = printed.err
         if isinstance(status, str):  # as Python prints it, and ends with 1
             error, status = f"{error}{status}\n", 1
-        return subprocess.CompletedProcess(typed, status, said.out, error)
+        return subprocess.CompletedProcess(typed, status, printed.out, error)
 
     return run
 

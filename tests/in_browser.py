@@ -68,17 +68,17 @@ def violations(page, part: str | None = None) -> list[tuple[str, str]]:
     """What axe finds wrong: the rule, and the first element."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     how = {"resultTypes": ["violations"], "preload": False}
-    found = axe.run(page, part, how).response
+    report = axe.run(page, part, how).response
     return [
         (violation["id"], violation["nodes"][0]["html"])
-        for violation in found["violations"]
+        for violation in report["violations"]
     ]
 
 
 def wait_for_themes(page, dark: int) -> None:
     """Wait until so many figures have dark colors."""
-    found = "document.querySelectorAll('posenc-play[dark]').length"
-    page.wait_for_function(f"{found} === {dark}")
+    dark_ones = "document.querySelectorAll('posenc-play[dark]').length"
+    page.wait_for_function(f"{dark_ones} === {dark}")
 
 
 # JupyterLab, also as JupyterLite.
@@ -97,8 +97,8 @@ CONNECTED = "#jp-main-statusbar :text('| Idle')"
 PROMPTS = """() => [...document.querySelectorAll('.jp-CodeCell')].map(
     c => c.querySelector('.jp-InputPrompt')?.textContent.trim() ?? '')"""
 ALL_RAN = f"""() => {{
-    const said = ({PROMPTS})();
-    return said.some(s => /\\d/.test(s)) && !said.some(s => s.includes('*'));
+    const seen = ({PROMPTS})();
+    return seen.some(s => /\\d/.test(s)) && !seen.some(s => s.includes('*'));
 }}"""
 # Run the open notebook, with one cell more if there is one; return its cells.
 RUN_ALL = """async (added) => {

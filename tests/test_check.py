@@ -58,10 +58,10 @@ def test_the_tolerance_holds_for_answers_and_mistakes(capsys):
 
 @pytest.mark.parametrize(("answer", "hint"), [(8, "even"), (5, "a prime")])
 def test_a_known_mistake_has_its_own_hint(capsys, answer, hint):
-    cannot_look = (lambda number: number.nothing, "never said")
+    cannot_look = (lambda number: number.nothing, "never shown")
     mistakes = [cannot_look, (5, "a prime"), (is_even, "even")]
-    said = reply(capsys, answer, 3, "look", mistakes=mistakes)
-    assert said == f"Not yet. Hint: {hint}\n"
+    printed = reply(capsys, answer, 3, "look", mistakes=mistakes)
+    assert printed == f"Not yet. Hint: {hint}\n"
 
 
 PAIRS = ("How many?", "Count the pairs.")
@@ -92,10 +92,12 @@ def new_kernel():
 def test_the_second_hint_comes_when_the_same_mistake_comes_back(
     capsys, new_kernel
 ):
-    said = hints(capsys, check_of_pairs, 3, 2, 5, 9, 4, 6, 8)
+    printed = hints(capsys, check_of_pairs, 3, 2, 5, 9, 4, 6, 8)
     words = ["Is 3 even?", "How many?", "5 is odd, and 8 is not.", "Nine."]
     words += ["Count the pairs.", "Count the pairs."]
-    assert said == [f"Not yet. Hint: {each}" for each in words] + ["Correct."]
+    assert printed == [f"Not yet. Hint: {each}" for each in words] + [
+        "Correct."
+    ]
     # Another check with the same hints begins at the first.
     assert hints(capsys, check_of_columns, 2) == ["Not yet. Hint: How many?"]
 
@@ -104,8 +106,8 @@ def test_solutions_and_answers_that_cannot_be_judged_use_no_hint_up(
     capsys, new_kernel
 ):
     confirm(check_of_columns, 2)
-    said = hints(capsys, check_of_columns, ..., None, "two", 2, None, 2)
-    hinted = [line.partition("Hint: ")[2] for line in said]
+    printed = hints(capsys, check_of_columns, ..., None, "two", 2, None, 2)
+    hinted = [line.partition("Hint: ")[2] for line in printed]
     first, second = PAIRS
     assert hinted == [first, "", first, first, first, first, second]
 
@@ -122,10 +124,10 @@ DOTS = [..., (1, ...), [..., 2], {"a": ...}, [(1, ...)], returns([1, ...])]
 
 @pytest.mark.parametrize("answer", DOTS)
 def test_dots_are_asked_for_wherever_they_are(capsys, answer):
-    said = "Not answered yet: replace the dots, then run this again.\n"
-    assert reply(capsys, answer, lambda a: a() == 1, "look") == said
+    printed = "Not answered yet: replace the dots, then run this again.\n"
+    assert reply(capsys, answer, lambda a: a() == 1, "look") == printed
     if callable(answer) or answer is ...:
-        assert reply(capsys, answer, [2], "look", inputs=[(1,)]) == said
+        assert reply(capsys, answer, [2], "look", inputs=[(1,)]) == printed
 
 
 def test_a_function_is_called_with_each_of_the_inputs(capsys):
@@ -138,8 +140,8 @@ def test_a_function_is_called_with_each_of_the_inputs(capsys):
     inputs = [(0, 1), (4, 2)]
     assert reply(capsys, add, [1, 6], inputs=inputs) == "Correct.\n"
     assert seen == inputs
-    said = reply(capsys, lambda a, b: a - b, [1, 6], "add", inputs=inputs)
-    assert said == "Not yet. Hint: add\n"
+    printed = reply(capsys, lambda a, b: a - b, [1, 6], "add", inputs=inputs)
+    assert printed == "Not yet. Hint: add\n"
     with pytest.raises(TypeError):  # a call's arguments are a tuple
         check(add, [1], inputs=[1])
 
@@ -157,16 +159,16 @@ def test_the_place_is_named_where_a_function_begins_to_fail(
     capsys, answer, place
 ):
     inputs = [(1, 2), (np.float64(5), 1), (4, -2), (7, -3)]
-    said = reply(capsys, answer, [3, 6, 2, 4], "add", inputs=inputs)
-    assert said.startswith(f"Not yet. {place}")
+    printed = reply(capsys, answer, [3, 6, 2, 4], "add", inputs=inputs)
+    assert printed.startswith(f"Not yet. {place}")
     if place.endswith("not for"):
-        assert "but not for (4, -2). Hint: add" in said
+        assert "but not for (4, -2). Hint: add" in printed
 
 
 def test_a_place_that_nobody_can_read_is_not_named(capsys):
     inputs = [(np.zeros(3),), (np.ones(3),)]
-    said = reply(capsys, lambda a: 0, [0, 3], "sum", inputs=inputs)
-    assert said == "Not yet. Hint: sum\n"
+    printed = reply(capsys, lambda a: 0, [0, 3], "sum", inputs=inputs)
+    assert printed == "Not yet. Hint: sum\n"
 
 
 def test_a_check_can_go_on_when_the_answer_is_right():
@@ -181,8 +183,8 @@ def test_a_solution_passes_in_words_of_its_own(capsys):
             print("Correct. And 2 is even.")
 
     confirm(check_1, 2)
-    said = capsys.readouterr().out
-    assert said == "The solution passes.\nCorrect. And 2 is even.\n"
+    printed = capsys.readouterr().out
+    assert printed == "The solution passes.\nCorrect. And 2 is even.\n"
     confirm(check_1, 3)
     assert capsys.readouterr().out == "Not yet. Hint: one and one\n"
 
@@ -212,15 +214,15 @@ TROUBLES = [
 
 @pytest.mark.parametrize(("answer", "expected", "how", "words"), TROUBLES)
 def test_what_is_wrong_is_said(capsys, answer, expected, how, words):
-    said = reply(capsys, answer, expected, "look", **how)
-    assert said.startswith(f"Not yet. {words}")
-    assert said.endswith("Hint: look\n")
+    printed = reply(capsys, answer, expected, "look", **how)
+    assert printed.startswith(f"Not yet. {words}")
+    assert printed.endswith("Hint: look\n")
 
 
 def test_no_answer_is_wrong_because_the_check_lacks_a_name(capsys):
-    said = reply(capsys, 8, lambda answer: answer == nothing)  # noqa: F821
-    assert said.startswith("Not judged: run all cells above")
-    assert "name 'nothing' is not defined" in said
+    printed = reply(capsys, 8, lambda answer: answer == nothing)  # noqa: F821
+    assert printed.startswith("Not judged: run all cells above")
+    assert "name 'nothing' is not defined" in printed
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ def required(file: str) -> list[Requirement]:
     """What a file of requirements asks for on this system."""
     lines = (ROOT / file).read_text().splitlines()
     lines = [line.partition("#")[0].strip() for line in lines]
-    found = [Requirement(line) for line in lines if line]
-    return [r for r in found if r.marker is None or r.marker.evaluate()]
+    needed = [Requirement(line) for line in lines if line]
+    return [r for r in needed if r.marker is None or r.marker.evaluate()]
 
 
 def test_what_is_asked_for_is_locked_and_what_is_locked_is_installed():
@@ -32,8 +32,8 @@ def test_what_is_asked_for_is_locked_and_what_is_locked_is_installed():
         canonicalize_name(pin.name): str(pin.specifier).removeprefix("==")
         for pin in required("requirements.txt")
     }
-    asked = LIGHT + [each.name for each in required("requirements.in")]
-    missing = {canonicalize_name(name) for name in asked} - lock.keys()
+    names = LIGHT + [each.name for each in required("requirements.in")]
+    missing = {canonicalize_name(name) for name in names} - lock.keys()
     assert not missing, "write the lock as requirements.in says at its head"
     installed = {name: importlib.metadata.version(name) for name in lock}
     assert installed == lock, "uv sync"
@@ -49,7 +49,7 @@ def test_the_site_is_built_with_what_is_locked():
 
 def imported(source: str) -> set[str]:
     """The top names of what code imports, by itself or through `posenc`."""
-    found = set()
+    packages = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             names = [each.name for each in node.names]
@@ -59,10 +59,10 @@ def imported(source: str) -> set[str]:
             continue
         for name in names:
             package, _, module = name.partition(".")
-            found.add(package)
+            packages.add(package)
             if package == "posenc":
-                found |= imported(source_of(module))
-    return found
+                packages |= imported(source_of(module))
+    return packages
 
 
 def source_of(module: str) -> str:

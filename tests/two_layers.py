@@ -39,8 +39,8 @@ def run_by_numpy(
             powers = np.tril(np.exp(scores))
             looks = powers / powers.sum(axis=1, keepdims=True)
             maps.append(looks)
-            found = looks @ vectors @ value[:, columns]
-            x = x + heads[layer][head] * found @ mix[columns]
+            heard = looks @ vectors @ value[:, columns]
+            x = x + heads[layer][head] * heard @ mix[columns]
     return scaled(x) @ rating, np.array(maps)
 
 
