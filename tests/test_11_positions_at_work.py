@@ -2,21 +2,18 @@
 
 import io
 from contextlib import redirect_stdout
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import assert_replies, run_cells
 
-from posenc_helpers import angular_frequencies, rotate
+from posenc_helpers import rotate
 
 NAME = Path(__file__).stem.removeprefix("test_")
 CELLS = """
 models cache attention run whole invariant decode dropping reveal-dropped
-check-2 solution-2 padded reveal-gap leak inferred reveal-inferred port
-check-1 check-3 check-4 check-5
+check-2 solution-2 padded reveal-gap leak port check-1 check-3 check-4 check-5
 """
 
 
@@ -34,9 +31,7 @@ def names() -> dict:
     return built()
 
 
-@pytest.mark.parametrize(
-    ("seed", "head_dim"), [*((seed, 8) for seed in range(6)), (0, 16), (1, 32)]
-)
+@pytest.mark.parametrize(("seed", "head_dim"), [(0, 8), (2, 32)])
 def test_findings_on_positions_hold_for_any_weights(seed, head_dim):
     names = built(seed, head_dim)
     rope, learned, story = names["rope"], names["learned"], names["STORY"]
@@ -65,107 +60,10 @@ def test_findings_on_positions_hold_for_any_weights(seed, head_dim):
     leak, positions = names["leak"], (names["run_on"], names["restart"])
     leaks = [leak(how, np.tri(21, dtype=bool)) for how in positions]
     assert min(leaks) > 0.5 * max(leaks) > 1
-    assert leak(names["restart"], names["mask_from"](names["restart"])) == 0
-    cut = errors(names["cut"])
-    assert cut[:8].max() < 1e-10 < 0.5 < cut[8:].min()
     # Ports, tested at position 0 alone.
     for port in names["ports"].values():
         off = errors(whole(port, story))
         assert off[0] < 1e-10 < 0.01 < off[1:].min()
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_lengths_of_keys_tell_the_rotation_from_the_weights(seed):
-    names = built(seed)
-    rope, layers, turn = (names[x] for x in ("rope", "layers", "rotate"))
-
-    def keys_and_values(model):
-        cache, visible = names["new_cache"](), names["causal"](16)
-        names["run"](model, names["STORY"], np.arange(16), visible, cache)
-        return cache[0].keys, cache[0].values
-
-    keys, values = keys_and_values(rope)
-
-    def keeps_lengths(**changes):
-        other, same = keys_and_values(replace(rope, **changes))
-        np.testing.assert_allclose(same, values)
-        assert not np.allclose(other, keys)
-        return np.allclose(*np.linalg.norm([other, keys], axis=-1))
-
-    def other_base(x, positions):
-        slower = angular_frequencies(x.shape[-1], 100)
-        return turn(x, positions, frequencies=slower)
-
-    turns = [names["rotate_halves"], other_base]
-    turns += [lambda x, positions: turn(x, -positions)]
-    turns += [lambda x, positions: turn(x, 2 * positions)]
-    assert all(keeps_lengths(turn=turn) for turn in turns)
-    # What keeps lengths without being a rotation, and what does not.
-    swapped = [1, 0, *range(2, 8), *range(8, 16)]
-    for weights, keeps in (
-        (layers[0]["key"][:, swapped], True),
-        (-layers[0]["key"], True),
-        (layers[0]["query"], False),
-        (layers[0]["key"] * 1.01, False),
-    ):
-        changed = [layers[0] | {"key": weights}, *layers[1:]]
-        assert keeps_lengths(layers=changed) == keeps
-    longer = 0.1 * np.log(8) + 1  # YaRN's factor
-    assert not keeps_lengths(turn=lambda x, places: turn(x, places) * longer)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_keys_that_are_rotated_anew_are_exact_in_one_layer_only(seed):
-    """Where the frequencies follow the length so far, as in dynamic NTK."""
-    names = built(seed)
-
-    class Anew(names["LayerCache"]):
-        """Rotates all kept keys again, with the frequencies of this step."""
-
-        raw = np.zeros((2, 0, 8))
-
-        def add(self, keys, values):
-            place, step = self.raw.shape[1], {"frequencies": self.frequencies}
-            raw = rotate(keys, [-place], **step)
-            self.raw = np.concatenate([self.raw, raw], axis=1)
-            super().add(keys, values)
-            self.keys = rotate(self.raw, np.arange(place + 1), **step)
-
-    def error_of_last_row(layers):
-        cache = [Anew() for _ in range(layers)]
-        for place, token in enumerate(names["STORY"]):
-            base = 10_000 * max(1, (place + 1) / 8) ** (8 / 6)
-            frequencies = angular_frequencies(8, base)
-            model = replace(
-                names["rope"],
-                layers=names["layers"][:layers],
-                turn=partial(rotate, frequencies=frequencies),
-            )
-            for kept in cache:
-                kept.frequencies = frequencies
-            visible = np.ones((1, place + 1), dtype=bool)
-            last = names["run"](model, [token], [place], visible, cache)
-        return np.abs(names["whole"](model, names["STORY"])[-1] - last).max()
-
-    assert error_of_last_row(1) < 1e-10 < 0.01 < error_of_last_row(2)
-
-
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("head_dim", [8, 64])
-def test_gains_are_sorted_with_their_columns(names, seed, head_dim):
-    scores = run_cells(NAME, "reveal-gain", **names)["normed_scores"]
-    rng = np.random.default_rng(seed)
-    head = rng.normal(size=(2, 16, head_dim))
-    order = [*range(0, head_dim, 2), *range(1, head_dim, 2)]
-    for gain, harmless in (
-        (np.ones(head_dim), True),
-        (rng.uniform(0.5, 2, head_dim), False),
-    ):
-        right = scores(*head, gain, "interleaved")
-        ported = scores(*head[..., order], gain[order], "half")
-        assert ported == pytest.approx(right)
-        copied = scores(*head[..., order], gain, "half")
-        assert (np.abs(copied - right).max() < 0.5) == harmless
 
 
 def drops(turned_by, keys_first=True):
@@ -207,11 +105,12 @@ EVEN_FIRST = [*range(0, 16, 2), *range(1, 16, 2)]
 REPLIES = [
     (1, lambda size, before: range(before, before + size), "Correct."),
     (1, lambda size, before: np.arange(size), "Each piece begins again"),
+    (1, lambda size, before: before + np.arange(size) + 1, ("next?", "9, 10")),
     (2, drops(-4), "Correct."),
     (2, drops(-4, keys_first=False), "Correct."),
     (2, drops(0), "The keys are where they"),
     (2, drops(4), "Rotated forward"),
-    (2, lambda keys, values: (keys, values), "Drop four."),
+    (2, lambda keys, values: (keys, values), ("by how far?", "Drop four")),
     (3, lambda real: among_words(real) + np.diag(~real), "Correct."),
     (3, lambda real: np.tri(20), "Words see pads"),
     (3, among_words, "A row sees nothing"),
@@ -221,12 +120,21 @@ REPLIES = [
     (4, lambda n: packed(n)[0], "Positions, then mask"),
     (4, lambda n: (packed(n)[0], np.tri(26)), "A text sees another"),
     (4, lambda n: (packed(n)[0], leaky(n)), "A text sees another"),
-    (4, lambda n: (np.arange(26), packed(n)[1]), "begin at 0 in each text"),
-    (4, lambda n: (late(n), packed(n)[1]), "begin at 0 in each text"),
+    (
+        4,
+        lambda n: (np.arange(26), packed(n)[1]),
+        ("may it see?", "begin at 0"),
+    ),
+    (4, lambda n: (late(n), packed(n)[1]), ("may it see?", "begin at 0")),
     (4, lambda n: (packed(n)[0], np.equal.outer(n, n)), "see later ones"),
     (5, lambda weight: weight[:, BY_HEAD], "Correct."),
     (5, lambda weight: weight, "No column has moved"),
     (5, lambda weight: weight[:, EVEN_FIRST], "Each head by itself"),
+    (
+        5,
+        lambda weight: weight[:, ::-1],
+        ("does it want them", "even ones first"),
+    ),
     (5, lambda weight: weight[BY_HEAD], "You moved rows."),
 ]
 
