@@ -205,6 +205,9 @@ def test_a_changed_notebook_has_another_name(small):
 def test_copies_for_colab_bring_the_modules(small, tmp_path):
     branch = tmp_path / "branch"
     copies.write_for_colab(small, branch, "owner/name", lambda name: None)
+    mine = nbformat.read(branch / "01_first.ipynb", as_version=4)
+    assert "Your prediction" in text_of(mine)
+    assert "raw" not in {cell.cell_type for cell in mine.cells}
     notebook = nbformat.read(branch / "full/01_first.ipynb", as_version=4)
     link = "https://colab.research.google.com/github/owner/name/blob/colab/"
     for cell in ("", "#scrollTo=figure-a"):

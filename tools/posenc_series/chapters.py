@@ -24,7 +24,7 @@ EXPLANATION = """\
 PREDICTION = "Your prediction: "
 NEEDS_CHECK = """
 
-*The folded cell below checks your answer: run it first.*"""
+*What is folded below checks your answer: run it first.*"""
 SOLUTIONS = """\
 # Solutions: {}
 
