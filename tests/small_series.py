@@ -63,7 +63,7 @@ def small_notebook(title: str, other: str) -> NotebookNode:
         prose("predict-b", "**Predict.** QUESTION-B", "predict"),
         code("reveal-b", "2 + 2", "reveal", outputs=[printed("ANSWER-B")]),
         prose("explain-b", "It is four."),
-        code("wait", "go()", "nbval-ignore-output"),
+        code("wait", "go()"),
         prose("aside", "After other code, no explanation any more."),
         prose("exercises", "## Exercises"),
         prose("exercise-1", "### Exercise 1. Ask\n\nWhat?", "exercise"),

@@ -13,7 +13,6 @@ from bs4 import BeautifulSoup
 from conftest import PATHS, ROOT
 from fontTools.ttLib import TTFont
 from in_browser import OPEN_FOLDS, violations
-from posenc_series import chapters
 from posenc_series.commands import CommandError
 from posenc_series.learners import WRITTEN
 from pypdf import PdfReader
@@ -105,8 +104,6 @@ def test_a_small_notebook_for_students(small):
     assert [e.parent.text for e in page("textarea")] == questions + exercises
     assert [i["alt"] for i in page("img")] == ["A teal box."]
     assert "answer_1 = ..." in page.text
-    said = [e.text for e in page.select(".label")]
-    assert said == [chapters.PROGRESS]
     for letter, other, fold in zip("AB", "BA", page("details"), strict=True):
         assert f"ANSWER-{letter}" in fold.text
         assert not re.search(f"QUESTION|ANSWER-{other}", fold.text)

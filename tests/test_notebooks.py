@@ -12,7 +12,7 @@ import pytest
 import renew_series
 from conftest import PATHS, ROOT
 from posenc_series import listing
-from posenc_series.cells import FOLDED, IGNORED, TAGS, is_folded, is_form, tags
+from posenc_series.cells import FOLDED, TAGS, is_folded, is_form, tags
 
 from tests.compare_figures import pictures
 
@@ -93,9 +93,6 @@ def test_outputs_are_clean_and_compared(notebook):
         shown = str(cell.outputs)
         warned = re.search(r"'name': 'stderr'|/home/|/tmp/|/root/", shown)
         assert not warned, f"{cell.id} shows {warned[0]}"
-        if IGNORED in tags(cell):
-            shows = re.search("ProgressBar|progress|display_id", cell.source)
-            assert shows, f"{cell.id}: {IGNORED} is for progress"
 
 
 def test_tags_are_known_and_fold_what_is_no_lesson(notebook, path):

@@ -21,7 +21,7 @@ from nbclient.exceptions import (
 )
 from nbformat import NotebookNode
 from posenc_series import commands
-from posenc_series.cells import FOLDED, IGNORED, PLAY_SCRIPT, tags
+from posenc_series.cells import FOLDED, PLAY_SCRIPT, tags
 from posenc_series.chapters import as_a_notebook
 from posenc_series.listing import NOTEBOOKS, ROOT
 
@@ -133,9 +133,6 @@ def run(notebook: NotebookNode, folder: Path) -> None:
     ).execute()
     notebook.metadata = nbformat.from_dict({"kernelspec": KERNELSPEC})
     for cell in notebook.cells:
-        # What shows progress would differ on every run.
-        if IGNORED in tags(cell):
-            cell.outputs = []
         for output in cell.get("outputs", ()):
             html = output.get("data", {}).get("text/html")
             if html:

@@ -17,7 +17,6 @@ from posenc_series.cells import ASKS, JUDGMENTS, is_folded, is_form, tags
 from posenc_series.chapters import (
     alt_texts,
     answers,
-    note_on,
     read_notebook,
     title_of,
 )
@@ -185,8 +184,6 @@ def _with_folds(cells: list[NotebookNode]) -> list[NotebookNode]:
             made.append(_html(opens[cell.id]))
         made.append(_html(f'<div id="cell-id={cell.id}"></div>'))
         made.append(cell)
-        if note_on(cell):
-            made.append(_html(f"<p><strong>{note_on(cell)}</strong></p>"))
         if cell.id in closes:
             made.append(_html("</details>"))
     return made

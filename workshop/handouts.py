@@ -25,7 +25,6 @@ from posenc_series.chapters import (
     alt_texts,
     answers,
     headings,
-    note_on,
     read_notebook,
     relink,
     title_of,
@@ -117,9 +116,7 @@ def mark_cells(path: Path, kind: str, address: Address) -> list[NotebookNode]:
 
 
 def _label(cell: NotebookNode) -> str:
-    if "solution" in tags(cell):
-        return "Solution"
-    return note_on(cell)
+    return "Solution" if "solution" in tags(cell) else ""
 
 
 def _is_for_students(cell: NotebookNode) -> bool:

@@ -6,12 +6,11 @@ from nbformat import NotebookNode
 
 FOLDED = {"check", "drawing", "plumbing", "solution"}  # not part of the lesson
 VARIES = {"timed", "trained"}  # figures that differ from run to run
-IGNORED = "nbval-ignore-output"  # no output is stored
 ASKS = {"exercise", "form"}  # their code waits for a reader's answer
 # What only a browser needs, and the repository has once: no output stores it.
 PLAY_SCRIPT = re.compile("(?s)(?<=</posenc-play>)<script>.*</script>")
 JUDGMENTS = ("true", "false", "it depends")  # of a sentence in a form
-TAGS = FOLDED | VARIES | ASKS | {IGNORED, "predict", "reveal"}
+TAGS = FOLDED | VARIES | ASKS | {"predict", "reveal"}
 
 
 def tags(cell: NotebookNode) -> set[str]:

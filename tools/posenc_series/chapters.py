@@ -9,11 +9,10 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_raw_cell
 
-from posenc_series.cells import IGNORED, is_folded, is_form, tags
+from posenc_series.cells import is_folded, is_form, tags
 from posenc_series.commands import CommandError
 from posenc_series.listing import ROOT
 
-PROGRESS = "Shows its progress when it runs."
 EXPLANATION = """\
 <details>
 <summary>Show the explanation</summary>
@@ -147,11 +146,6 @@ def solutions(path: Path) -> NotebookNode | None:
             cell.source = relink(cell.source, beside)
     notebook.cells = cells
     return notebook if len(cells) > 1 else None
-
-
-def note_on(cell: NotebookNode) -> str:
-    """What a page says in place of an output that only a run can show."""
-    return PROGRESS if IGNORED in tags(cell) else ""
 
 
 def headings(cell: NotebookNode, level: int) -> list[str]:
