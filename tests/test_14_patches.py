@@ -1,7 +1,5 @@
 """Notebook 14: its claims at other sizes, its positions, its exercises."""
 
-import subprocess
-
 import numpy as np
 import pytest
 from conftest import assert_replies
@@ -11,7 +9,7 @@ from posenc_helpers import angular_frequencies, rotate
 
 RIGHT_AND_BELOW = [(0, 1), (1, 0)]
 # The notebook trains at 8 by 8; 6 by 6 is trained sooner than the others.
-SIZES = [6, *(pytest.param(n, marks=pytest.mark.slow) for n in (10, 12, 14))]
+SIZES = [6, pytest.param(12, marks=pytest.mark.slow)]
 
 
 def share_of_hits(names, scores, shape, down=1):
@@ -160,44 +158,9 @@ def test_resizing_agrees_with_pillow(names, old, new):
         picture = Image.fromarray(table[..., column].astype("f4"))
         theirs = picture.resize(new[::-1], Image.Resampling.BILINEAR)
         np.testing.assert_allclose(ours[..., column], theirs, atol=1e-6)
-
-
-IN_TORCH = """
-import sys
-import numpy, torch
-given = numpy.load(sys.argv[1])
-table = torch.tensor(given["table"]).permute(2, 0, 1)[None]
-for corners in (False, True):
-    resized = torch.nn.functional.interpolate(
-        table, tuple(given["new"]), mode="bilinear", align_corners=corners)
-    ours = given["corners" if corners else "picture"]
-    error = numpy.abs(resized[0].permute(1, 2, 0).numpy() - ours).max()
-    assert error < 1e-6, (corners, error)
-"""
-
-
-@pytest.mark.slow
-def test_resizing_agrees_with_pytorch(names, tmp_path):
-    """Larger and smaller, by both conventions."""
-    pytest.importorskip("keras")
-    from test_layers import python_with  # it makes an environment for torch
-
-    python = python_with("torch", tmp_path / "torch")
-    for old, new in [*SHAPES, ((9, 8), (4, 5)), ((48, 48), (160, 112))]:
-        table = np.random.default_rng(seed=2).normal(size=(*old, 3))
-        np.savez(
-            tmp_path / "given.npz",
-            table=table,
-            new=new,
-            picture=names["resize"](table, new),
-            corners=names["resize"](table, new, corners=True),
-        )
-        run = subprocess.run(
-            [python, "-c", IN_TORCH, tmp_path / "given.npz"],
-            capture_output=True,
-            text=True,
-        )
-        assert run.returncode == 0, run.stderr[-1_000:]
+    corners = names["resize"](table, new, corners=True)
+    for here, there in ((0, 0), (0, -1), (-1, 0), (-1, -1)):
+        np.testing.assert_allclose(corners[here, there], table[here, there])
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -275,14 +238,6 @@ def test_places_are_the_published_examples(names):
     assert time.tolist() == [*[0] * 4, *[1] * 4, *[2] * 4, *range(3, 8)]
     assert row.tolist() == [*3 * [0, 0, 1, 1], *range(3, 8)]
     assert column.tolist() == [*6 * [0, 1], *range(3, 8)]
-
-
-def test_pairs_follow_the_published_axes(names):
-    """Qwen2-VL has `mrope_section` 16, 24, 24; Qwen3-VL 24, 20, 20."""
-    sections, interleaved = names["sections"], names["interleaved"]
-    assert sections.tolist() == [0] * 16 + [1] * 24 + [2] * 24
-    assert interleaved.tolist() == [0, 1, 2] * 20 + [0] * 4
-    assert np.bincount(interleaved).tolist() == [24, 20, 20]
 
 
 # The exercises.
