@@ -32,14 +32,6 @@ def test_rows_are_the_same_bits_in_every_table(
     assert short.tobytes() == long[before : before + length].tobytes()
 
 
-@pytest.mark.parametrize("d_model", [1, 129, 130])
-def test_a_large_table_holds_the_small_ones(d_model):
-    large = fast_position_encoding(33_001, d_model, start_index=4_321)
-    for first in (0, 1_120, 16_490, 32_990):
-        rows = fast_position_encoding(11, d_model, start_index=4_321 + first)
-        assert rows.tobytes() == large[first : first + 11].tobytes()
-
-
 @pytest.mark.parametrize("shape", [(1, 8_192), (33, 8_191), (2**16, 256)])
 def test_memory_is_little_more_than_the_result(shape):
     tracemalloc.start()

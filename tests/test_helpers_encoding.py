@@ -98,21 +98,11 @@ def test_a_module_loads_only_what_it_uses(module, absent):
     assert run.stdout == "set()\n", run.stderr
 
 
-@pytest.mark.parametrize("start", [0, 10**3, 10**6, 2**38 - 2_000])
-@pytest.mark.parametrize("d_model", [7, 64])
-def test_the_plain_table_and_the_fast_one_agree(start, d_model):
-    """Each is as far off as rounded angles are: 2.2e-16 of the position."""
-    plain = position_encoding(2_000, d_model, start_index=start)
-    fast = fast_position_encoding(2_000, d_model, start_index=start)
-    bound = 5e-16 * (start + 2_000)
-    np.testing.assert_allclose(fast, plain, rtol=0, atol=2 * bound)
-
-
 # What is accepted.
 
 
 @both
-@pytest.mark.parametrize("max_wavelength", [1, 1e80, sys.float_info.max])
+@pytest.mark.parametrize("max_wavelength", [1, sys.float_info.max])
 def test_numpys_error_state_does_not_matter(table_of, max_wavelength):
     how = {"max_wavelength": max_wavelength, "dtype": np.float32}
     with np.errstate(all="raise"):

@@ -167,14 +167,6 @@ def test_a_batch_that_jax_maps_over_is_checked_too():
         as_array(mapped(np.where(IDS == 7, 77, IDS)))
 
 
-@on_tensorflow
-def test_a_model_that_xla_trains_on_unknown_ids_keeps_its_numbers():
-    model = trainable(any_length(), LEARNED(5, 10, 6))
-    model.compile("sgd", "mse", jit_compile=True)
-    model.fit(np.array([[1, 10], [1, -1]]), np.ones((2, 1)), verbose=0)
-    assert all(np.isfinite(as_array(weight)).all() for weight in model.weights)
-
-
 TABLES, SINES = LEARNED(5, 10, 6), SinePositionEncoding()
 MISFITS = {
     "list": (TABLES, [[1, 2]], r"convert_to_tensor.*this is \[\[1, 2\]\]"),
@@ -351,14 +343,12 @@ def test_compiled_code_gives_what_eager_calls_give():
 
 
 @on_tensorflow
-@pytest.mark.parametrize("shape", [(None, None), (None, 7), (3, 7)])
-@pytest.mark.parametrize("jit", [False, True])
-def test_sine_layer_takes_any_shape_in_graphs(shape, jit):
+@pytest.mark.parametrize("shape", [(None, None), (None, 7)])
+def test_sine_layer_takes_any_shape_in_graphs(shape):
     layer, floats = SinePositionEncoding(), np.zeros((3, 7, 5), "float32")
-    graph = in_a_graph(layer, [*shape, 5], jit, dtype="float32")
+    graph = in_a_graph(layer, [*shape, 5], dtype="float32")
     close(graph(floats), np.broadcast_to(formula(7, 5), (3, 7, 5)))
-    # What a graph made must be of use outside it, and the other way round.
-    close(graph(floats), as_array(layer(floats)))
+    close(layer(floats), as_array(graph(floats)))  # usable outside a graph
 
 
 def test_any_batch_and_length_through_a_model():

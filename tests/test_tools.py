@@ -11,19 +11,6 @@ from posenc.stored import load_weights
 # Speed. Nothing is timed here: each side runs once.
 
 
-def test_a_ratio_is_theirs_over_ours_in_either_order(monkeypatch):
-    now = [0.0]
-    monkeypatch.setattr(benchmark, "perf_counter", lambda: now[0])
-
-    def takes(seconds):
-        def function():
-            now[0] += seconds
-
-        return function
-
-    assert benchmark.ratio(takes(6), takes(2)) == 3
-
-
 def test_tables_that_are_compared_for_speed_are_equal(command, monkeypatch):
     def ratio(theirs, ours, rounds):
         if ours.args == (100, 512) and theirs.func is not benchmark.numpy_full:
