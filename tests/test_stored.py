@@ -1,6 +1,6 @@
 """Weights in eight bits.
 
-test_tools.py stores them, and test_13_inside.py says what they foretell.
+test_tools.py stores them, and test_13_inside.py says what they predict.
 """
 
 import numpy as np

@@ -61,7 +61,7 @@ def notebook_13() -> dict:
 def test_what_was_trained_is_stored(
     command, monkeypatch, notebook_13, tmp_path, trained, said
 ):
-    """What is read again has to foretell what was trained."""
+    """What is read again has to predict what was trained."""
 
     def train(model):
         model.set_weights(load_weights(trained))

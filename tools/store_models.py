@@ -18,7 +18,7 @@ MOST_CHANGED = 0.01  # of the predictions, by storing in fewer bits
 
 
 def predictions(names: dict, model) -> np.ndarray:
-    """What a model foretells at every place of 200 texts."""
+    """What a model predicts at every place of 200 texts."""
     texts, _ = names["make_texts"](200, 32, np.random.default_rng(0))
     return np.array(names["run"](model, texts)[0]).argmax(axis=-1)
 
@@ -37,7 +37,7 @@ def store(names: dict, name: str, seed: int) -> None:
     model.set_weights(load_weights(name))
     changed = np.mean(predictions(names, model) != exact)
     size = file.stat().st_size / 1000
-    print(f"{file.name}: {size:.0f} kB, {changed:.2%} foretold differently")
+    print(f"{file.name}: {size:.0f} kB, {changed:.2%} predicted differently")
     if changed > MOST_CHANGED:
         raise commands.CommandError("eight bits are not enough")
 
