@@ -86,8 +86,7 @@ def open_notebook(file, options):
     if run([python, "-m", "posenc_series.learners", COPIES, "--solutions"]):
         return "start.py: no copies to work in, for the reason above"
     print(f"Opening {file}. Ctrl+C in this window stops JupyterLab.")
-    # Containers have no other user than root, whom JupyterLab refuses.
-    options += ["--allow-root", "--log-level=WARN"]
+    options += ["--allow-root", "--log-level=WARN"]  # root: in containers
     return run([python, "-m", "jupyterlab", COPIES / file, *options])
 
 
@@ -95,7 +94,8 @@ def uv(*arguments, quiet=False):
     """Run uv: the one in .uv, or this computer's, or install it in .uv."""
     env = dict(os.environ, UV_PROJECT_ENVIRONMENT=str(VENV))
     if not program("uv", UV):
-        if shutil.which("uv") and run(["uv", "--version"], quiet=True) == 0:
+        knows = ["uv", "sync", "--group=dev", "--help"]  # an old one does not
+        if shutil.which("uv") and run(knows, quiet=True) == 0:
             return run(["uv", *arguments], env, quiet)
         print(f"Installing uv, which installs the rest, in {UV}", flush=True)
         pip = ["-m", "pip", "install", "--upgrade", "--no-cache-dir", "uv"]
