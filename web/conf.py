@@ -5,7 +5,7 @@ import re
 import sys
 
 from docutils import nodes
-from pages import OTHER_PAGES, whole_numbers
+from pages import OTHER_PAGES, exercises_on_page, whole_numbers
 from posenc_series.formulas import mathml
 from posenc_series.listing import NOTEBOOKS, ROOT, TITLE
 
@@ -24,7 +24,10 @@ html_static_path = [
     "../workshop/templates/STIXTwoMath.woff",
 ]
 html_css_files = ["site.css"]
-html_js_files = [("site.js", {"defer": "defer"})]
+html_js_files = [
+    ("work.js", {"defer": "defer"}),
+    ("site.js", {"defer": "defer"}),
+]
 html_context = {"default_mode": "auto"}
 html_favicon = "static/icon.svg"
 templates_path = ["templates"]
@@ -63,6 +66,10 @@ def formula(display):
     return visit, None
 
 
+EXERCISES = " ".join(
+    f"{each.path.stem}:{exercises_on_page(each)}" for each in NOTEBOOKS
+)
+RUN = {each.path.stem for each in NOTEBOOKS if not each.tensorflow}
 PREVIEWS = {each.path.stem: f"{each.number}.png" for each in NOTEBOOKS}
 SOURCES = OTHER_PAGES | {"index": "web/home.md"}
 VERBATIM = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.raw)
@@ -81,10 +88,19 @@ def hold_together(app, doctree, pagename):
             text.parent.replace(text, nodes.Text(whole_numbers(text)))
 
 
+def name_cells(app, doctree, pagename):
+    """Give cells of code the ids that they have in their notebook."""
+    for cell in doctree.findall(nodes.container):
+        if "on_page" in cell.get("cell_metadata", {}):
+            cell["ids"].append(cell["cell_metadata"]["on_page"])
+
+
 def describe(app, pagename, templatename, context, doctree):
     """Tell the templates about a page; keep signs beside their formulas."""
+    context["exercises"] = EXERCISES
     if doctree is None:
         return  # the page to search
+    context["runs"] = pagename in RUN
     notebook = f"notebooks/{pagename}.ipynb"
     context["source_file"] = SOURCES.get(pagename, notebook)
     context["preview"] = PREVIEWS.get(pagename, "binary-and-waves.png")
@@ -108,4 +124,5 @@ def setup(app):
         app.setup_extension("sphinx_sitemap")
     app.add_html_math_renderer("mathml", formula("inline"), formula("block"))
     app.connect("doctree-resolved", hold_together)
+    app.connect("doctree-resolved", name_cells)
     app.connect("html-page-context", describe)

@@ -1,6 +1,5 @@
-"""Copies of notebooks that run elsewhere: in the browser, and on Colab."""
+"""Copies of notebooks: to download with what one has written, and for Colab."""
 
-import hashlib
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -18,11 +17,6 @@ from posenc_series.listing import COLAB, ROOT
 Address = Callable[[str], str | None]  # of the notebook of this name
 Names = Mapping[str, tuple[str, str]]  # of a student's and of the full copy
 READERS = (student_notebook, read_notebook)
-PYODIDE = {
-    "display_name": "Python (Pyodide)",
-    "language": "python",
-    "name": "python",
-}
 # What notebooks import, and in which folder it is.
 MODULES = {"posenc_helpers": ".", "posenc": ".", "posenc_review": "review"}
 BROUGHT = (".py", ".js", ".json")
@@ -54,45 +48,15 @@ def sources_of(module: str) -> dict[Path, Path]:
     }
 
 
-def names_for_browser(paths: Sequence[Path]) -> Names:
-    """Name the student's and the full copy of each notebook.
-
-    A name changes with what is in the notebook: a browser that keeps a
-    reader's older copy shows the newer one as a file of its own.
-    """
-    names = {}
-    for path in paths:
-        edition = hashlib.sha256(path.read_bytes()).hexdigest()[:4]
-        names[path.stem] = (
-            f"{path.stem}-{edition}.ipynb",
-            f"{path.stem}-full-{edition}.ipynb",
-        )
-    return names
-
-
 def names_on_colab(paths: Sequence[Path]) -> Names:
     """Name the student's and the full copy of each notebook."""
     return {path.stem: (path.name, f"full/{path.name}") for path in paths}
 
 
-def write_for_browser(
-    paths: Sequence[Path], folder: Path, names: Names, elsewhere: Address
-) -> None:
-    """Write the copies that JupyterLite opens.
-
-    Args:
-        paths: The notebooks.
-        folder: Where to write them.
-        names: Of the copies, by the name of the notebook.
-        elsewhere: Gives the address of a notebook without a copy.
-    """
-    for kind, read in enumerate(READERS):
-        files = {stem: both[kind] for stem, both in names.items()}
-        for path in paths:
-            copy = read(path)
-            _relink(copy, files, elsewhere, "#cell-id=")
-            copy.metadata.kernelspec = PYODIDE
-            _write(copy, folder / files[path.stem])
+def write_to_download(paths: Sequence[Path], folder: Path) -> None:
+    """Write the copies that a page fills with what its reader has written."""
+    for path in paths:
+        _write(student_notebook(path), folder / path.name)
 
 
 def write_for_colab(

@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Template
 
 from nbformat import NotebookNode
-from pages import WEB, Edition, lite_address, whole_numbers
+from pages import WEB, Edition, whole_numbers
 from posenc_series.cells import tags
 from posenc_series.chapters import read_notebook
 from posenc_series.commands import CommandError
@@ -53,16 +53,8 @@ SAYS = {
 
 def home_page(edition: Edition) -> str:
     """Make the home page, of home.md and of the list of notebooks."""
-    start = NOTEBOOKS[0]
-    run = ""
-    if start.path.stem in edition.lite:
-        student, _ = edition.lite[start.path.stem]
-        run = (
-            f' or to <a href="{lite_address(student)}">run in your browser</a>'
-        )
     parts = {
-        "start_file": start.file,
-        "start_run": run,
+        "start_file": NOTEBOOKS[0].file,
         "claims": claims(),
         "cards": "\n".join(map(_cards_of, PARTS)),
         "pages": "\n".join(map(_pages_of, PARTS)),

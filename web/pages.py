@@ -21,7 +21,7 @@ from posenc_series.chapters import (
     title_of,
 )
 from posenc_series.commands import CommandError
-from posenc_series.listing import COLAB, NOTEBOOKS, ROOT
+from posenc_series.listing import COLAB, NOTEBOOKS, ROOT, Listed
 
 WEB = Path(__file__).resolve().parent
 OTHER_PAGES = {
@@ -30,19 +30,21 @@ OTHER_PAGES = {
     "changes": "web/changes.md",
 }
 ALONG_THE_SERIES = re.compile(r"\[(Previous|Next): ")
-MEGABYTES = 29  # that a first visit loads to run a notebook
 ROOM_TO_WRITE = (
-    '<label class="prediction">Your prediction'
-    '<textarea rows="2" data-question="{}"></textarea></label>'
+    '<label class="prediction" data-question="{}">Your prediction'
+    '<textarea rows="2"></textarea></label>'
 )
-ROOM_TO_JUDGE = (
-    '<fieldset class="prediction" data-question="{question}">'
-    "<legend>What do you say?</legend>{choices}</fieldset>"
-)
-CHOICE = (
-    '<label><input type="radio" name="{question}" value="{choice}">'
-    " {choice}</label>"
-)
+ROOM_TO_CHOOSE = """\
+<fieldset class="prediction" data-question="{}">
+<legend>Your prediction</legend>
+
+{}
+
+{}</fieldset>"""
+CHOICE = '- <label><input type="radio" name="{}"> {}</label>'
+OWN_WORDS = '<textarea rows="2" aria-label="In your own words"></textarea>'
+# The list that ends a Predict.
+CHOICES = re.compile(r"\n\n((?:- .+(?:\n  .+)*(?:\n|$))+)\s*$")
 ANSWER = (
     '<details class="answer" data-question="{}">'
     "<summary>Show the answer</summary>"
@@ -56,15 +58,13 @@ class Edition:
 
     Attributes:
         repository: OWNER/NAME on GitHub, or nothing.
-        lite: Copies that run in the browser: for the name of a notebook,
-            those of the student's copy and of the full one.
-        colab: Copies that run on Colab, likewise.
+        colab: Copies that run on Colab: for the name of a notebook, those
+            of the student's copy and of the full one.
         handouts: Handouts that were built, such as
             "student/01_sine_waves.pdf".
     """
 
     repository: str = ""
-    lite: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     colab: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     handouts: Sequence[str] = ()
 
@@ -101,6 +101,7 @@ def page_of(path: Path, keras: bool, edition: Edition) -> NotebookNode:
             if "predict" in tags(cell):
                 cell.source = _with_room(cell, judges)
         else:
+            cell.metadata.on_page = cell.id  # for conf.py
             _fold_as_in_jupyterlab(cell)
             _hand_over_alt_text(cell, path)
             if tags(cell) & ASKS:
@@ -127,17 +128,24 @@ def _prose(cell: NotebookNode, edition: Edition) -> str:
 
 
 def _with_room(cell: NotebookNode, judges: bool) -> str:
-    """A question, with room for a prediction or with choices to judge by."""
-    room = ROOM_TO_WRITE.format(cell.id)
-    if judges:
-        choices = [
-            CHOICE.format(question=cell.id, choice=choice)
-            for choice in JUDGMENTS
-        ]
-        room = ROOM_TO_JUDGE.format(
-            question=cell.id, choices=" ".join(choices)
-        )
-    return f'<div class="predict">\n\n{cell.source}\n\n{room}\n\n</div>'
+    """A question, with choices or with room for a prediction."""
+    question, room = cell.source, ROOM_TO_WRITE.format(cell.id)
+    listed = CHOICES.search(question)
+    if listed:
+        question = question[: listed.start()]
+        choices = re.split(r"(?m)^- ", listed[1])[1:]
+        room = _choices(cell.id, choices, OWN_WORDS)
+    elif judges:
+        room = _choices(cell.id, JUDGMENTS)
+    return f'<div class="predict" id="{cell.id}">\n\n{question}\n\n{room}\n\n</div>'
+
+
+def _choices(question: str, choices: Sequence[str], more: str = "") -> str:
+    """Choices, each as a button; `more` stands below."""
+    labels = [
+        CHOICE.format(question, " ".join(choice.split())) for choice in choices
+    ]
+    return ROOM_TO_CHOOSE.format(question, "\n".join(labels), more)
 
 
 def _fold_as_in_jupyterlab(cell: NotebookNode) -> None:
@@ -204,38 +212,38 @@ def _html(text: str) -> NotebookNode:
 
 def how_to_run(name: str, keras: bool, edition: Edition) -> str:
     """Say at the top of a page how its notebook is run."""
-    install = '<a href="install.html">install the series</a>'
-    if name in edition.lite:
-        student, full = map(lite_address, edition.lite[name])
-        text = (
-            f'<a href="{student}">Run this notebook in the browser</a>:'
-            f" nothing to install, about {MEGABYTES} MB the first time, and"
-            " half a minute until Python has started. Or"
-            f' <a href="{full}">the full one</a>, with outputs and solutions.'
-            " What you change stays in your browser. A newer edition opens"
-            " under a new name; your older copies stay in the list of files."
-        )
-    elif name in edition.colab:
+    install = '<a href="install.html">on your own computer</a>'
+    if not keras:
+        # Where scripts run, a button stands in its place.
+        text = f"This page runs where scripts do; its notebook, {install}."
+        return f'<p class="run" data-run>{text}</p>'
+    if name in edition.colab:
         student, full = (
             COLAB.format(edition.repository, copy)
             for copy in edition.colab[name]
         )
         text = (
-            f'<a href="{student}">Run this notebook on Colab</a>: nothing to'
-            " install or to upload, but a Google account is needed. Or"
-            f' <a href="{full}">the full one</a>, with outputs and solutions.'
-            f" Or {install}: no browser can run TensorFlow."
+            "This notebook trains with TensorFlow, which no browser runs:"
+            f' <a href="{student}">open it on Colab</a> (a Google account is'
+            f' needed; or <a href="{full}">with outputs and solutions</a>),'
+            f" or run it {install}."
         )
-    elif keras:
-        text = f"To run it, {install}: no browser can run TensorFlow."
     else:
-        text = f"To run it, {install}."
+        text = (
+            "This notebook trains with TensorFlow, which no browser runs: run"
+            f" it {install}."
+        )
     return f'<p class="run">{text}</p>'
 
 
-def lite_address(file: str) -> str:
-    """Where a copy opens and runs in the browser."""
-    return f"lite/notebooks/index.html?path={file}"
+def exercises_on_page(listed: Listed) -> int:
+    """How many exercises a reader can solve on the page of a notebook."""
+    if listed.tensorflow:
+        return 0
+    cells = read_chapter(listed.path).cells
+    return sum(
+        "exercise" in tags(cell) and cell.cell_type == "code" for cell in cells
+    )
 
 
 # Pages made of other files.

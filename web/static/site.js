@@ -1,57 +1,5 @@
-// A prediction, written or chosen, is kept in the reader's own browser, and
-// stands beside the answer. Without this file one can write all the same.
+// What every page does besides: sentences to judge, formulas, pictures, search.
 "use strict";
-
-function storage() {
-  try {
-    return window.localStorage;
-  } catch {
-    return null; // the reader's browser keeps nothing
-  }
-}
-
-// What is written in a field, or chosen in a set of choices.
-function read(field) {
-  const chosen = field.querySelector("input:checked");
-  return field.value ?? chosen?.value ?? "";
-}
-
-function write(field, text) {
-  if (field.matches("textarea")) {
-    field.value = text;
-  }
-  field.querySelectorAll("input").forEach((choice) => {
-    choice.checked = choice.value === text;
-  });
-}
-
-function keepPrediction(field) {
-  const question = field.dataset.question;
-  const page = location.pathname.split("/").pop().replace(".html", "");
-  const key = `posenc-prediction/${page}/${question}`;
-  const answer = document.querySelector(`details[data-question="${question}"]`);
-  const beside = document.createElement("p");
-  beside.className = "predicted";
-  answer.querySelector("summary").after(beside);
-
-  function show() {
-    beside.hidden = !read(field);
-    beside.textContent = `You predicted: ${read(field)}`;
-  }
-
-  write(field, storage()?.getItem(key) ?? "");
-  show();
-  field.addEventListener("input", () => {
-    if (read(field)) {
-      storage()?.setItem(key, read(field));
-    } else {
-      storage()?.removeItem(key);
-    }
-    show();
-  });
-}
-
-document.querySelectorAll("[data-question]:is(textarea, fieldset)").forEach(keepPrediction);
 
 // A sentence is judged with a button, and then the verdict opens.
 document.querySelectorAll(".claim").forEach((claim) => {
@@ -105,28 +53,6 @@ document.fonts.ready.then(() => {
     }
   });
 });
-
-// Printed lines longer than code are sentences; others may be a table, which
-// is made to fit a telephone: site.css.
-document.querySelectorAll(".cell_output pre").forEach((output) => {
-  const lines = output.textContent.trimEnd().split("\n");
-  const columns = Math.max(...lines.map((line) => line.length));
-  if (columns > 79) {
-    output.classList.add("sentences");
-  } else if (lines.length > 1) {
-    output.style.setProperty("--columns", columns);
-  }
-});
-
-// Exercises are done in the notebook, and the way to it is far above.
-const run = document.querySelector(".run a");
-const exercise = document.querySelector('section[id^="exercise-1-"]');
-if (run && exercise) {
-  const note = document.createElement("p");
-  note.className = "run";
-  note.append("Exercises are done in the notebook: ", run.cloneNode(true), ".");
-  exercise.before(note);
-}
 
 // A figure that is small on a telephone opens by itself, to be enlarged.
 document.querySelectorAll("article img").forEach((image) => {

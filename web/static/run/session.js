@@ -1,0 +1,164 @@
+// Python, and the order in which cells run.
+import { Cell, button } from "./cell.js";
+
+const { search } = new URL(import.meta.url);
+const KEYS = "Shift and Enter run the cell. Tab indents; Escape and then Tab lead out of the field.";
+const STARTING = "Python is starting.";
+const STILL = "Python is still starting: the first time, your network has to bring 20 MB.";
+const STOPPED = "Stopped, so all variables are gone: the next run begins with the cells above it again.";
+const LONG = "If it does not end, stop it.";
+const REPORTED = [10, 30, 60, 120, 300, 600]; // seconds after which a long run is spoken of
+
+export class Session {
+  constructor(boxes) {
+    const keys = document.createElement("p");
+    Object.assign(keys, { id: "keys-of-cells", hidden: true, textContent: KEYS });
+    this.cells = boxes.map((box, index) => new Cell(box, index + 1, (cell) => this.ask(cell)));
+    this.queue = [];
+    this.says = document.createElement("span");
+    this.says.setAttribute("role", "status");
+    this.more = document.createElement("span"); // a button, if there is one
+    this.stops = button("Stop", () => this.stop());
+    const bar = document.createElement("section");
+    bar.className = "session";
+    bar.setAttribute("aria-label", "Python");
+    const work = document.createElement("a");
+    Object.assign(work, { href: "#your-work", textContent: "Your work" });
+    bar.append(this.says, this.more, this.stops, button("Run all", () => this.runAll()), work);
+    document.querySelector("article").append(keys, bar);
+    this.start();
+    this.say(STARTING);
+  }
+
+  start() {
+    this.isReady = false;
+    this.worker = new Worker(new URL(`worker.mjs${search}`, import.meta.url), { type: "module" });
+    this.worker.onmessage = ({ data }) => this[data.kind](data);
+    this.worker.onerror = ({ message }) => this.broken({ text: message || "its files do not load" });
+    this.later(8, () => this.isReady || this.say(STILL));
+  }
+
+  // Do something after some seconds, unless something else is to be done later.
+  later(seconds, act) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(act, 1000 * seconds);
+  }
+
+  say(text, ...more) {
+    this.says.textContent = text;
+    this.more.replaceChildren(...more);
+    this.stops.hidden = !this.running;
+  }
+
+  // Cells: they are asked for, planned, and run one after the other.
+
+  ask(cell) {
+    const above = this.cells.slice(0, this.cells.indexOf(cell));
+    const isAlone = cell.id === "scratch";
+    this.plan(isAlone ? [cell] : [...above.filter((each) => !each.hasRun && !each.is("solution")), cell]);
+  }
+
+  runAll() {
+    this.plan(this.cells.filter((cell) => !cell.is("solution") && cell.id !== "scratch"));
+  }
+
+  plan(cells) {
+    for (const cell of cells) {
+      if (cell === this.running || this.queue.includes(cell)) continue;
+      cell.say("waits");
+      this.queue.push(cell);
+    }
+    this.next();
+  }
+
+  next() {
+    if (this.running || !this.queue.length) return;
+    this.running = this.queue.shift();
+    this.asked = this.running.source;
+    this.worker.postMessage({ number: this.running.number, source: this.asked });
+    this.say(this.isReady ? this.progress : `${STARTING} Then it runs ${this.running.name}.`);
+  }
+
+  get progress() {
+    const rest = this.queue.length ? `; then ${this.queue.length} more` : "";
+    return `Python runs ${this.running.name}${rest}.`;
+  }
+
+  // What the worker reports.
+
+  ready() {
+    this.isReady = true;
+    clearTimeout(this.timer);
+    if (!this.running) this.say("Python is ready.");
+  }
+
+  begins() {
+    this.running.begin();
+    this.say(this.progress);
+    this.watch(0);
+  }
+
+  // Speak of a run that takes long.
+  watch(count) {
+    const seconds = REPORTED[count];
+    if (!seconds) return;
+    this.later(seconds - (REPORTED[count - 1] ?? 0), () => {
+      this.say(`Python has been running ${this.running.name} for ${seconds} s. ${LONG}`);
+      this.watch(count + 1);
+    });
+  }
+
+  output(data) {
+    this.running?.outputs.add(data);
+  }
+
+  ends({ text: error, line }) {
+    clearTimeout(this.timer);
+    const cell = this.running;
+    this.running = null;
+    cell.end(this.asked, error, line);
+    const name = cell.name[0].toUpperCase() + cell.name.slice(1);
+    // An exercise that is not solved yet holds nothing up.
+    if (error && this.queue.length && !cell.is("exercise", "form")) {
+      this.queue.forEach((each) => each.say(""));
+      this.queue = [];
+      this.say(`${name} stopped with an error, so the cells below it did not run.`, this.shower(cell));
+    } else if (this.queue.length) {
+      this.next();
+    } else {
+      this.say(`${name} ${error ? "stopped with an error" : "has run"}.`);
+    }
+  }
+
+  shower(cell) {
+    return button("Show it", () => cell.show(), `Show ${cell.name}`);
+  }
+
+  broken({ text }) {
+    const cell = this.running;
+    this.halt("stopped, because Python failed");
+    const again = button("Start Python again", () => {
+      this.start();
+      this.say(STARTING);
+    });
+    const where = cell ? ` in ${cell.name}` : "";
+    this.say(`Python failed${where} (${text}). What you wrote is kept.`, again);
+  }
+
+  stop() {
+    this.halt("stopped");
+    this.start();
+    this.say(STOPPED);
+  }
+
+  // End Python; no cell has run any more.
+  halt(word) {
+    clearTimeout(this.timer);
+    this.worker.terminate();
+    this.running?.say(word);
+    this.queue.forEach((cell) => cell.say(""));
+    this.queue = [];
+    this.running = null;
+    this.cells.forEach((cell) => (cell.ran = null));
+  }
+}

@@ -1,0 +1,264 @@
+// What a reader writes is kept in the reader's own browser, and shown: beside
+// the answers, at the end of the page, on the cards and in the list of pages.
+"use strict";
+
+const posenc = (() => {
+  const PAGE = location.pathname.split("/").pop().replace(/\.html$/, "");
+  const memory = new Map(); // for browsers that keep nothing
+  let kept = null;
+  try {
+    localStorage.setItem("posenc-test", "");
+    localStorage.removeItem("posenc-test");
+    kept = localStorage;
+  } catch {
+    // Private windows and full disks: the memory has to do.
+  }
+
+  // Kinds are "prediction", a text; "cell", with the `source` and what it was;
+  // "right", an exercise. Ids are those of the notebook's cells.
+  const key = (kind, id, page) => `posenc-${kind}/${page}/${id}`;
+
+  function read(kind, id) {
+    const name = key(kind, id, PAGE);
+    const text = memory.get(name) ?? kept?.getItem(name) ?? null;
+    try {
+      return JSON.parse(text);
+    } catch {
+      return text; // a prediction of an earlier edition, which is plain text
+    }
+  }
+
+  function write(kind, id, value) {
+    const name = key(kind, id, PAGE);
+    memory.delete(name);
+    try {
+      kept?.removeItem(name);
+      if (value) kept.setItem(name, JSON.stringify(value));
+    } catch {
+      memory.set(name, JSON.stringify(value));
+    }
+    document.dispatchEvent(new Event("work"));
+  }
+
+  function ids(kind, page = PAGE) {
+    const start = key(kind, "", page);
+    const names = new Set([...memory.keys(), ...Object.keys(kept ?? {})]);
+    return [...names].filter((name) => name.startsWith(start)).map((name) => name.slice(start.length));
+  }
+
+  // Printed lines longer than code are sentences; others may be a table, which
+  // is made to fit a telephone: site.css.
+  function fit(printed) {
+    const lines = printed.textContent.trimEnd().split("\n");
+    const columns = Math.max(...lines.map((line) => line.length));
+    printed.classList.toggle("sentences", columns > 79);
+    printed.style.setProperty("--columns", lines.length > 1 && columns <= 79 ? columns : 1);
+  }
+
+  const isLasting = kept !== null;
+  return { PAGE, read, write, ids, fit, isLasting };
+})();
+globalThis.posenc = posenc;
+document.querySelectorAll(".cell_output pre").forEach(posenc.fit);
+
+// Predictions: a field, or choices of which the last may have a field.
+
+const wordsOf = (element) => element.textContent.trim().replace(/\s+/g, " ");
+
+class Prediction {
+  constructor(box) {
+    this.id = box.dataset.question;
+    this.field = box.querySelector("textarea");
+    this.choices = [...box.querySelectorAll("input")];
+    const answer = document.querySelector(`details[data-question="${this.id}"]`);
+    this.beside = document.createElement("p");
+    this.beside.className = "predicted";
+    answer?.querySelector("summary").after(this.beside);
+    this.value = String(posenc.read("prediction", this.id) ?? "");
+    this.show();
+    box.addEventListener("input", (event) => {
+      if (event.target === this.other) this.field.focus();
+      posenc.write("prediction", this.id, this.value);
+      this.show();
+    });
+  }
+
+  // The choice that has the field.
+  get other() {
+    return this.field && this.choices.at(-1);
+  }
+
+  get value() {
+    const chosen = this.choices.find((choice) => choice.checked);
+    if (!chosen) return this.choices.length ? "" : this.field.value;
+    const words = wordsOf(chosen.labels[0]);
+    return chosen === this.other ? this.field.value || words : words;
+  }
+
+  // A choice that the page no longer has is the reader's own text.
+  set value(text) {
+    const chosen = this.choices.find((choice) => wordsOf(choice.labels[0]) === text) ?? this.other;
+    if (chosen && text) chosen.checked = true;
+    if (this.field && (!chosen || (chosen === this.other && text !== wordsOf(chosen.labels[0])))) {
+      this.field.value = text;
+    }
+  }
+
+  show() {
+    this.beside.hidden = !this.value;
+    this.beside.textContent = `You predicted: ${this.value}`;
+  }
+
+  get question() {
+    const text = document.querySelector(`#${CSS.escape(this.id)} p`);
+    return wordsOf(text).replace(/^Predict\. /, "");
+  }
+}
+
+const predictions = [...document.querySelectorAll("[data-question]:is(label, fieldset)")].map(
+  (box) => new Prediction(box),
+);
+
+// How far one is: this page's exercises and those of the others.
+
+const EXERCISES = Object.fromEntries(
+  (document.querySelector("meta[name=exercises]")?.content ?? "").split(" ").map((each) => each.split(":")),
+);
+
+function progress(page) {
+  const right = posenc.ids("right", page).length;
+  if (right) return `${right} of ${EXERCISES[page]} exercises right`;
+  return ["prediction", "cell"].some((kind) => posenc.ids(kind, page).length) ? "begun" : "";
+}
+
+function showProgress() {
+  document.querySelectorAll("a.chapter, nav.bd-links a.internal").forEach((link) => {
+    const page = new URL(link.href).pathname.split("/").pop().replace(/\.html$/, "");
+    const words = page in EXERCISES ? progress(page) : "";
+    let mark = link.querySelector(".progress");
+    if (!mark && words) {
+      mark = document.createElement("span");
+      (link.querySelector(".about") ?? link).append(" ", mark);
+    }
+    if (!mark) return;
+    mark.className = "progress";
+    mark.hidden = !words;
+    mark.textContent = words;
+  });
+}
+
+// The end of the page: what one has done here, to take along.
+
+function button(text, act) {
+  const made = document.createElement("button");
+  Object.assign(made, { type: "button", textContent: text, onclick: act });
+  return made;
+}
+
+function yourWork() {
+  const section = document.createElement("section");
+  section.id = "your-work";
+  section.setAttribute("aria-labelledby", "your-work-title");
+  section.innerHTML = '<h2 id="your-work-title">Your work</h2><p></p><p class="buttons"></p><div role="status"></div>';
+  const [done, buttons, said] = [...section.children].slice(1);
+  const say = (...parts) => said.replaceChildren(...parts);
+
+  function count() {
+    const written = predictions.filter(({ value }) => value).length;
+    const parts = [];
+    if (predictions.length) parts.push(`${written} of ${predictions.length} predictions`);
+    if (+EXERCISES[posenc.PAGE]) {
+      parts.push(`${posenc.ids("right", posenc.PAGE).length} of ${EXERCISES[posenc.PAGE]} exercises right`);
+    }
+    const where = posenc.isLasting
+      ? "It stays in this browser, on this device, and is sent nowhere."
+      : "This browser keeps nothing: download your notebook before you leave.";
+    done.textContent = `${parts.join(", ")}. ${where}`;
+  }
+
+  async function copy() {
+    const lines = predictions.flatMap(({ question, value }, i) =>
+      value ? [`${i + 1}. ${question}`, `   ${value}`] : [],
+    );
+    const text = [document.title, ...lines].join("\n");
+    if (!lines.length) return say("There is no prediction yet.");
+    try {
+      await navigator.clipboard.writeText(text);
+      say("Your predictions are copied.");
+    } catch {
+      const field = document.createElement("textarea");
+      Object.assign(field, { value: text, rows: 6, readOnly: true });
+      field.setAttribute("aria-label", "Your predictions");
+      say("This browser does not let the page copy: copy the text yourself.", field);
+      field.select();
+    }
+  }
+
+  async function download() {
+    try {
+      const answer = await fetch(`notebooks/${posenc.PAGE}.ipynb`);
+      const text = JSON.stringify(withWork(await answer.json()), null, 1);
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([text], { type: "application/x-ipynb+json" }));
+      link.download = `${posenc.PAGE}_mine.ipynb`;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+      say(`${link.download} has your predictions and your code. JupyterLab opens it.`);
+    } catch {
+      say("The notebook cannot be loaded from this site now.");
+    }
+  }
+
+  function forget() {
+    if (!confirm("Delete what you have written on this page?")) return;
+    for (const kind of ["prediction", "cell", "right"]) {
+      posenc.ids(kind).forEach((id) => posenc.write(kind, id, null));
+    }
+    location.reload();
+  }
+
+  buttons.append(
+    button("Copy my predictions", copy),
+    button("Download my notebook", download),
+    button("Delete my work", forget),
+  );
+  document.addEventListener("work", count);
+  count();
+  return section;
+}
+
+// A notebook with what the reader has written.
+function withWork(notebook) {
+  const byId = new Map(predictions.map((prediction) => [prediction.id, prediction.value]));
+  for (const cell of notebook.cells) {
+    const prediction = byId.get(cell.id);
+    if (prediction) cell.source = `${[cell.source].flat().join("")}\n\n**My prediction:** ${prediction}`;
+    cell.source = posenc.read("cell", cell.id)?.source ?? cell.source;
+  }
+  const scratch = posenc.read("cell", "scratch");
+  if (scratch) {
+    const { source } = scratch;
+    notebook.cells.push({
+      cell_type: "code",
+      execution_count: null,
+      id: "scratch",
+      metadata: {},
+      outputs: [],
+      source,
+    });
+  }
+  return notebook;
+}
+
+if (posenc.PAGE in EXERCISES) document.querySelector("article").append(yourWork());
+document.addEventListener("work", showProgress);
+showProgress();
+
+// Browsers load Python only from a server.
+if (location.protocol === "file:") {
+  document.querySelectorAll("[data-run]").forEach((place) => {
+    place.textContent =
+      "This page was opened as a file, and browsers load Python only from a server. In the folder of the site, run" +
+      " python3 -m http.server, and open http://localhost:8000 to run this page.";
+  });
+}
