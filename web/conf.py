@@ -88,13 +88,6 @@ def hold_together(app, doctree, pagename):
             text.parent.replace(text, nodes.Text(whole_numbers(text)))
 
 
-def name_cells(app, doctree, pagename):
-    """Give cells of code the ids that they have in their notebook."""
-    for cell in doctree.findall(nodes.container):
-        if "on_page" in cell.get("cell_metadata", {}):
-            cell["ids"].append(cell["cell_metadata"]["on_page"])
-
-
 def describe(app, pagename, templatename, context, doctree):
     """Tell the templates about a page; keep signs beside their formulas."""
     context["exercises"] = EXERCISES
@@ -124,5 +117,4 @@ def setup(app):
         app.setup_extension("sphinx_sitemap")
     app.add_html_math_renderer("mathml", formula("inline"), formula("block"))
     app.connect("doctree-resolved", hold_together)
-    app.connect("doctree-resolved", name_cells)
     app.connect("html-page-context", describe)

@@ -101,7 +101,6 @@ def page_of(path: Path, keras: bool, edition: Edition) -> NotebookNode:
             if "predict" in tags(cell):
                 cell.source = _with_room(cell, judges)
         else:
-            cell.metadata.on_page = cell.id  # for conf.py
             _fold_as_in_jupyterlab(cell)
             _hand_over_alt_text(cell, path)
             if tags(cell) & ASKS:
@@ -137,7 +136,7 @@ def _with_room(cell: NotebookNode, judges: bool) -> str:
         room = _choices(cell.id, choices, OWN_WORDS)
     elif judges:
         room = _choices(cell.id, JUDGMENTS)
-    return f'<div class="predict" id="{cell.id}">\n\n{question}\n\n{room}\n\n</div>'
+    return f'<div class="predict">\n\n{question}\n\n{room}\n\n</div>'
 
 
 def _choices(question: str, choices: Sequence[str], more: str = "") -> str:
@@ -240,7 +239,7 @@ def exercises_on_page(listed: Listed) -> int:
     """How many exercises a reader can solve on the page of a notebook."""
     if listed.tensorflow:
         return 0
-    cells = read_chapter(listed.path).cells
+    cells = read_notebook(listed.path).cells
     return sum(
         "exercise" in tags(cell) and cell.cell_type == "code" for cell in cells
     )

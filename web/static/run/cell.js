@@ -15,8 +15,10 @@ export function button(text, click, label = text) {
 export class Cell {
   // Its `box` on the page, its number, and what runs it.
   constructor(box, number, run) {
-    Object.assign(this, { box, number, id: box.id, ran: null });
-    this.name = box.id === "scratch" ? "the scratch cell" : `cell ${number}`;
+    Object.assign(this, { box, number, ran: null });
+    // An anchor with the cell's id stands before each cell.
+    this.id = box.previousElementSibling.id.replace("cell-id=", "");
+    this.name = this.id === "scratch" ? "the scratch cell" : `cell ${number}`;
     const input = box.querySelector(".cell_input");
     this.original = input.querySelector("pre").textContent.replace(/\n$/, "");
     const kept = posenc.read("cell", this.id);
@@ -28,8 +30,13 @@ export class Cell {
     this.resets = button("Reset", () => this.reset(), `Reset ${this.name}`);
     const bar = document.createElement("div");
     bar.className = "cell-bar";
-    bar.append(button("Run", () => run(this), `Run ${this.name}`), this.says, this.resets);
-    input.replaceChildren(this.editor.element, bar);
+    bar.append(
+      button("Run", () => run(this), `Run ${this.name}`),
+      this.says,
+      this.resets,
+    );
+    input.replaceChildren(this.editor.element);
+    input.after(bar);
     this.outputs = new Outputs(box);
     const isOld = kept && kept.was !== this.original;
     this.say(isOld ? NEWER : kept ? "edited" : "");

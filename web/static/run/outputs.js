@@ -1,5 +1,13 @@
 // What a cell shows below its code, in the same elements as on the page.
-const KINDS = ["text/html", "image/svg+xml", "image/png", "image/jpeg", "text/latex", "text/markdown", "text/plain"];
+const KINDS = [
+  "text/html",
+  "image/svg+xml",
+  "image/png",
+  "image/jpeg",
+  "text/latex",
+  "text/markdown",
+  "text/plain",
+];
 const COLORS_OF_TERMINALS = /\x1b\[[\d;]*m/g;
 const REWRITTEN = /^.*\r(?!\n)/gm; // by a line of progress
 

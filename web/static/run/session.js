@@ -2,10 +2,12 @@
 import { Cell, button } from "./cell.js";
 
 const { search } = new URL(import.meta.url);
-const KEYS = "Shift and Enter run the cell. Tab indents; Escape and then Tab lead out of the field.";
+const KEYS =
+  "Shift and Enter run the cell. Tab indents; Escape and then Tab lead out of the field.";
 const STARTING = "Python is starting.";
 const STILL = "Python is still starting: the first time, your network has to bring 20 MB.";
-const STOPPED = "Stopped, so all variables are gone: the next run begins with the cells above it again.";
+const STOPPED =
+  "Stopped, so all variables are gone: the next run begins with the cells above it again.";
 const LONG = "If it does not end, stop it.";
 const REPORTED = [10, 30, 60, 120, 300, 600]; // seconds after which a long run is spoken of
 
@@ -24,7 +26,13 @@ export class Session {
     bar.setAttribute("aria-label", "Python");
     const work = document.createElement("a");
     Object.assign(work, { href: "#your-work", textContent: "Your work" });
-    bar.append(this.says, this.more, this.stops, button("Run all", () => this.runAll()), work);
+    bar.append(
+      this.says,
+      this.more,
+      this.stops,
+      button("Run all", () => this.runAll()),
+      work,
+    );
     document.querySelector("article").append(keys, bar);
     this.start();
     this.say(STARTING);
@@ -34,7 +42,8 @@ export class Session {
     this.isReady = false;
     this.worker = new Worker(new URL(`worker.mjs${search}`, import.meta.url), { type: "module" });
     this.worker.onmessage = ({ data }) => this[data.kind](data);
-    this.worker.onerror = ({ message }) => this.broken({ text: message || "its files do not load" });
+    this.worker.onerror = ({ message }) =>
+      this.broken({ text: message || "its files do not load" });
     this.later(8, () => this.isReady || this.say(STILL));
   }
 
@@ -55,7 +64,9 @@ export class Session {
   ask(cell) {
     const above = this.cells.slice(0, this.cells.indexOf(cell));
     const isAlone = cell.id === "scratch";
-    this.plan(isAlone ? [cell] : [...above.filter((each) => !each.hasRun && !each.is("solution")), cell]);
+    this.plan(
+      isAlone ? [cell] : [...above.filter((each) => !each.hasRun && !each.is("solution")), cell],
+    );
   }
 
   runAll() {
@@ -122,7 +133,10 @@ export class Session {
     if (error && this.queue.length && !cell.is("exercise", "form")) {
       this.queue.forEach((each) => each.say(""));
       this.queue = [];
-      this.say(`${name} stopped with an error, so the cells below it did not run.`, this.shower(cell));
+      this.say(
+        `${name} stopped with an error, so the cells below it did not run.`,
+        this.shower(cell),
+      );
     } else if (this.queue.length) {
       this.next();
     } else {

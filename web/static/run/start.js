@@ -6,7 +6,6 @@ const HOW =
   " run yet run first. What you change stays in this browser.";
 
 const places = [...document.querySelectorAll("[data-run]")];
-const boxes = document.querySelectorAll("article div.cell[id]");
 const first = document.querySelector(".tag_exercise")?.closest("section");
 if (first) {
   const place = document.createElement("p");
@@ -22,7 +21,7 @@ async function run(place) {
   place.focus();
   addScratchCell();
   const { Session } = await import(`./session.js${search}`);
-  posenc.session = new Session([...document.querySelectorAll("article div.cell[id]")]);
+  posenc.session = new Session([...document.querySelectorAll("[id^='cell-id='] + .cell")]);
   document.documentElement.classList.add("runs");
 }
 
@@ -30,13 +29,17 @@ function addScratchCell() {
   const scratch = document.createElement("section");
   scratch.innerHTML =
     "<h2>Scratch cell</h2><p>Try something here, with all variables of the cells that have run.</p>" +
-    '<div class="cell docutils container" id="scratch">' +
+    '<div id="cell-id=scratch"></div><div class="cell docutils container">' +
     '<div class="cell_input docutils container"><pre></pre></div></div>';
   document.querySelector("#your-work").before(scratch);
 }
 
 for (const place of places) {
   const button = document.createElement("button");
-  Object.assign(button, { type: "button", textContent: "Run this page here", onclick: () => run(place) });
+  Object.assign(button, {
+    type: "button",
+    textContent: "Run this page here",
+    onclick: () => run(place),
+  });
   place.replaceChildren(button, ` ${LOADS}`);
 }

@@ -18,7 +18,9 @@ async function start() {
     indexURL: pyodideFolder,
     packageBaseUrl: pyodideFolder,
     lockFileContents,
-    packages: Object.keys(JSON.parse(lockFileContents).packages).filter((name) => !LATER.test(name.replace("-", "_"))),
+    packages: Object.keys(JSON.parse(lockFileContents).packages).filter(
+      (name) => !LATER.test(name.replace("-", "_")),
+    ),
   });
   python.registerJsModule("page", {
     post: (what, first, second) => post("output", { what, first, second }),
@@ -41,7 +43,12 @@ async function run({ number, source }) {
   post("ends", { text, line });
 }
 
-const broken = (error) => post("broken", { text: String(error?.message ?? error).trim().slice(0, 300) });
+const broken = (error) =>
+  post("broken", {
+    text: String(error?.message ?? error)
+      .trim()
+      .slice(0, 300),
+  });
 const ready = start();
 let waiting = 0;
 let before = ready.then(({ python }) => {
@@ -51,7 +58,10 @@ let before = ready.then(({ python }) => {
 }, broken);
 onmessage = ({ data }) => {
   waiting += 1;
-  before = before.then(() => run(data)).catch(broken).finally(() => (waiting -= 1));
+  before = before
+    .then(() => run(data))
+    .catch(broken)
+    .finally(() => (waiting -= 1));
 };
 for (const kind of ["error", "unhandledrejection"]) {
   addEventListener(kind, ({ message, reason }) => broken(reason ?? message));
