@@ -1,4 +1,4 @@
-"""Copies of notebooks: to download with what one has written, and for Colab."""
+"""Copies of notebooks: to download with one's own work, and for Colab."""
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence

@@ -14,9 +14,10 @@ from collections.abc import Coroutine, Iterator
 from inspect import CO_COROUTINE
 from types import CodeType
 
-import __main__
 from IPython.display import data_of, show_data, show_open_figures
 from page import post  # a function of worker.mjs
+
+import __main__
 
 LONGEST = 200_000  # characters that one cell may print
 AT_ONCE = 200  # parts that are sent as they come; then ten a second
@@ -24,7 +25,7 @@ FRAMES = 8  # of a traceback; the page counts what is between them
 CUT = "\n... (the page does not show the rest)\n"
 NO_INPUT = "a page cannot ask for input: write the value into the cell"
 NOT_PYTHON = "\nThe line {!r} is for IPython; this page runs plain Python."
-SITE = "/site-packages/"
+LIBRARIES = r"/site-packages/(?!page_session)"
 
 
 class Stream(io.TextIOBase):
@@ -57,7 +58,9 @@ class Stream(io.TextIOBase):
         room = LONGEST - self.length
         self.length += len(text)
         self.parts, self.last = self.parts + 1, time.monotonic()
-        post("text", self.name, text if len(text) <= room else text[:room] + CUT)
+        post(
+            "text", self.name, text if len(text) <= room else text[:room] + CUT
+        )
 
 
 def run_cell(number: int, source: str) -> str | Coroutine:
@@ -146,16 +149,15 @@ def short_traceback(error: BaseException) -> str:
 
 
 def _lines(error: traceback.TracebackException) -> Iterator[str]:
-    frames = list(error.stack)
-    last = frames[-1:]
-    own = [f for f in frames if f.filename.startswith("cell ")]
-    shown = own + [f for f in last if f not in own and SITE in f.filename]
-    for place, frame in enumerate(shown):
-        if place == FRAMES // 2 and len(shown) > FRAMES:
-            yield f"... {len(shown) - FRAMES} more calls ...\n"
-        if FRAMES // 2 <= place < len(shown) - FRAMES // 2:
+    frames = [f for f in error.stack if f.filename.startswith("cell ")]
+    raised = error.stack[-1:]
+    frames += [f for f in raised if re.search(LIBRARIES, f.filename)]
+    for place, frame in enumerate(frames):
+        if place == FRAMES // 2 and len(frames) > FRAMES:
+            yield f"... {len(frames) - FRAMES} more calls ...\n"
+        if FRAMES // 2 <= place < len(frames) - FRAMES // 2:
             continue
-        where = frame.filename.rpartition(SITE)[2].capitalize()
+        where = re.split(LIBRARIES, frame.filename)[-1].capitalize()
         inside = "" if frame.name == "<module>" else f", in {frame.name}"
         yield f"{where}, line {frame.lineno}{inside}\n    {frame.line}\n"
     text = "".join(error.format_exception_only())

@@ -8,14 +8,7 @@ from io import BytesIO
 
 from page import post  # a function of worker.mjs
 
-METHODS = {
-    "text/html": "_repr_html_",
-    "text/markdown": "_repr_markdown_",
-    "text/latex": "_repr_latex_",
-    "image/svg+xml": "_repr_svg_",
-    "image/png": "_repr_png_",
-    "image/jpeg": "_repr_jpeg_",
-}
+METHODS = {"text/html": "_repr_html_", "image/svg+xml": "_repr_svg_"}
 
 
 class Printer(pprint.PrettyPrinter):
@@ -51,26 +44,15 @@ def data_of(value) -> dict:
         return data
     figure = sys.modules.get("matplotlib.figure")
     if figure and isinstance(value, figure.Figure):
-        data["image/png"] = _picture(value)
-    if bundle := getattr(value, "_repr_mimebundle_", None):
-        more = bundle()
-        data |= (more[0] if isinstance(more, tuple) else more) or {}
+        file = BytesIO()
+        value.savefig(file, format="png", bbox_inches="tight")
+        sys.modules["matplotlib.pyplot"].close(value)  # not shown again
+        data["image/png"] = b64encode(file.getvalue()).decode()
     for media_type, name in METHODS.items():
-        method = getattr(value, name, None)
-        content = method() if method else None
-        if isinstance(content, bytes):
-            content = b64encode(content).decode()
+        content = getattr(value, name, lambda: None)()
         if content is not None:
             data[media_type] = content
     return data
-
-
-def _picture(figure) -> str:
-    """A figure of Matplotlib as PNG; it is closed, and not shown again."""
-    file = BytesIO()
-    figure.savefig(file, format="png", bbox_inches="tight")
-    sys.modules["matplotlib.pyplot"].close(figure)
-    return b64encode(file.getvalue()).decode()
 
 
 def show_open_figures(*_, **__):
@@ -80,44 +62,15 @@ def show_open_figures(*_, **__):
         display(pyplot.figure(number))
 
 
-class DisplayObject:
-    """Data of one media type."""
-
-    media_type = "text/plain"
-
-    def __init__(self, data=None, **_):
-        self.data = data
-
-    def _repr_mimebundle_(self):
-        return {self.media_type: self.data}
-
-
-class Pretty(DisplayObject):
-    """Text."""
-
-
-class HTML(DisplayObject):
+class HTML:
     """HTML, with its scripts."""
 
-    media_type = "text/html"
+    def __init__(self, data):
+        self.data = data
+
+    def _repr_html_(self):
+        return self.data
 
 
-class SVG(DisplayObject):
+class SVG(HTML):
     """A drawing."""
-
-    media_type = "image/svg+xml"
-
-
-class Markdown(DisplayObject):
-    """Markdown, which the page shows as it is written."""
-
-    media_type = "text/markdown"
-
-
-class Latex(DisplayObject):
-    """A formula, which the page shows as it is written."""
-
-    media_type = "text/latex"
-
-
-Math = Latex

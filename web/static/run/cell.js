@@ -18,7 +18,7 @@ export class Cell {
     Object.assign(this, { box, number, ran: null });
     // An anchor with the cell's id stands before each cell.
     this.id = box.previousElementSibling.id.replace("cell-id=", "");
-    this.name = this.id === "scratch" ? "the scratch cell" : `cell ${number}`;
+    this.name = `Cell ${number}`;
     const input = box.querySelector(".cell_input");
     this.original = input.querySelector("pre").textContent.replace(/\n$/, "");
     const kept = posenc.read("cell", this.id);
@@ -69,8 +69,7 @@ export class Cell {
   }
 
   say(what) {
-    const name = this.name[0].toUpperCase() + this.name.slice(1);
-    this.says.textContent = what ? `${name}: ${what}` : name;
+    this.says.textContent = `${this.name}${what && ": "}${what}`;
     this.resets.hidden = !posenc.read("cell", this.id);
     this.box.classList.toggle("is-busy", what === "running" || what === "waits");
   }

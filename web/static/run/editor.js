@@ -33,7 +33,7 @@ function colored(code) {
   return `${html}${escaped(code.slice(end))}\n`;
 }
 
-// What the keys do; `run` is called by Shift+Enter and Ctrl+Enter.
+// What the keys do; Shift+Enter and Ctrl+Enter call `run`.
 class Keys {
   constructor(field, run) {
     Object.assign(this, { field, run });
@@ -46,15 +46,15 @@ class Keys {
   }
 
   press(event) {
-    const { key, shiftKey, altKey, isComposing } = event;
-    const command = event.ctrlKey || event.metaKey;
+    const { key, shiftKey, ctrlKey, metaKey, altKey, isComposing } = event;
     if (isComposing || altKey) return;
-    if (key === "Escape") this.tabLeads = true;
-    else if (!["Tab", "Shift", "Control", "Meta"].includes(key)) this.tabLeads = false;
-    if (key === "Enter" && (shiftKey || command)) this.run();
+    if (key === "Enter" && (shiftKey || ctrlKey || metaKey)) this.run();
     else if (key === "Enter") this.newLine();
-    else if (key === "Tab" && !command && !this.tabLeads) this.indent(shiftKey);
-    else if (!(key === "Backspace" && !command && this.unindent())) return;
+    else if (key === "Tab" && !this.tabLeads) this.indent(shiftKey);
+    else {
+      if (!["Tab", "Shift"].includes(key)) this.tabLeads = key === "Escape";
+      return;
+    }
     event.preventDefault();
   }
 
@@ -63,42 +63,24 @@ class Keys {
     document.execCommand(text ? "insertText" : "delete", false, text);
   }
 
-  get lineBefore() {
-    return this.field.value.slice(0, this.field.selectionStart).split("\n").pop();
-  }
-
   newLine() {
-    const before = this.lineBefore;
+    const before = this.field.value.slice(0, this.field.selectionStart).split("\n").pop();
     this.type(`\n${before.match(/^ */)[0]}${/:\s*(#.*)?$/.test(before) ? INDENT : ""}`);
   }
 
-  // Backspace behind spaces alone takes a whole step back.
-  unindent() {
-    const { field, lineBefore } = this;
-    const isStep = /^( {4})+$/.test(lineBefore) && field.selectionStart === field.selectionEnd;
-    if (isStep) {
-      field.setSelectionRange(field.selectionStart - INDENT.length, field.selectionStart);
-      this.type("");
-    }
-    return isStep;
-  }
-
-  // At the caret, or all lines of which something is selected.
+  // All lines of which something is selected, or the one with the caret.
   indent(back) {
-    const { selectionStart, selectionEnd, value } = this.field;
-    if (!back && selectionStart === selectionEnd) {
-      this.type(" ".repeat(INDENT.length - (this.lineBefore.length % INDENT.length)));
-      return;
-    }
-    const begin = value.lastIndexOf("\n", selectionStart - 1) + 1;
+    const { selectionStart: start, selectionEnd, value } = this.field;
+    const begin = value.lastIndexOf("\n", start - 1) + 1;
     const next = value.indexOf("\n", selectionEnd);
-    const end = next < 0 ? value.length : next;
-    const old = value.slice(begin, end);
-    const text = back ? old.replace(/^ {1,4}/gm, "") : old.replace(/^(?=.)/gm, INDENT);
-    if (text === old) return;
-    this.field.setSelectionRange(begin, end);
+    const old = value.slice(begin, next < 0 ? value.length : next);
+    const text = old.replace(back ? /^ {1,4}/gm : /^/gm, back ? "" : INDENT);
+    this.field.setSelectionRange(begin, begin + old.length);
     this.type(text);
-    this.field.setSelectionRange(begin, begin + text.length);
+    const end = begin + text.length;
+    const isOne = start === selectionEnd;
+    const caret = Math.max(begin, start + text.length - old.length);
+    this.field.setSelectionRange(...(isOne ? [caret, caret] : [begin, end]));
   }
 }
 

@@ -8,7 +8,6 @@ const KINDS = [
   "text/markdown",
   "text/plain",
 ];
-const COLORS_OF_TERMINALS = /\x1b\[[\d;]*m/g;
 const REWRITTEN = /^.*\r(?!\n)/gm; // by a line of progress
 
 function textBox(kind, text) {
@@ -86,7 +85,7 @@ export class Outputs {
       return;
     }
     this.clear();
-    if (what === "text") this.print(first, second.replace(COLORS_OF_TERMINALS, ""));
+    if (what === "text") this.print(first, second);
     else this.box.append(shown(JSON.parse(first), JSON.parse(second)));
   }
 

@@ -8,8 +8,7 @@ const STARTING = "Python is starting.";
 const STILL = "Python is still starting: the first time, your network has to bring 20 MB.";
 const STOPPED =
   "Stopped, so all variables are gone: the next run begins with the cells above it again.";
-const LONG = "If it does not end, stop it.";
-const REPORTED = [10, 30, 60, 120, 300, 600]; // seconds after which a long run is spoken of
+const LONG = "If it does not end, stop it; all variables are lost then.";
 
 export class Session {
   constructor(boxes) {
@@ -87,12 +86,12 @@ export class Session {
     this.running = this.queue.shift();
     this.asked = this.running.source;
     this.worker.postMessage({ number: this.running.number, source: this.asked });
-    this.say(this.isReady ? this.progress : `${STARTING} Then it runs ${this.running.name}.`);
+    this.say(this.isReady ? this.progress : `${STARTING} Then ${this.running.name} runs.`);
   }
 
   get progress() {
     const rest = this.queue.length ? `; then ${this.queue.length} more` : "";
-    return `Python runs ${this.running.name}${rest}.`;
+    return `${this.running.name} runs${rest}.`;
   }
 
   // What the worker reports.
@@ -106,17 +105,7 @@ export class Session {
   begins() {
     this.running.begin();
     this.say(this.progress);
-    this.watch(0);
-  }
-
-  // Speak of a run that takes long.
-  watch(count) {
-    const seconds = REPORTED[count];
-    if (!seconds) return;
-    this.later(seconds - (REPORTED[count - 1] ?? 0), () => {
-      this.say(`Python has been running ${this.running.name} for ${seconds} s. ${LONG}`);
-      this.watch(count + 1);
-    });
+    this.later(10, () => this.say(`${this.running.name} still runs. ${LONG}`));
   }
 
   output(data) {
@@ -128,14 +117,14 @@ export class Session {
     const cell = this.running;
     this.running = null;
     cell.end(this.asked, error, line);
-    const name = cell.name[0].toUpperCase() + cell.name.slice(1);
+    const { name } = cell;
     // An exercise that is not solved yet holds nothing up.
     if (error && this.queue.length && !cell.is("exercise", "form")) {
       this.queue.forEach((each) => each.say(""));
       this.queue = [];
       this.say(
         `${name} stopped with an error, so the cells below it did not run.`,
-        this.shower(cell),
+        button("Show it", () => cell.show(), `Show ${name}`),
       );
     } else if (this.queue.length) {
       this.next();
@@ -144,19 +133,14 @@ export class Session {
     }
   }
 
-  shower(cell) {
-    return button("Show it", () => cell.show(), `Show ${cell.name}`);
-  }
-
   broken({ text }) {
-    const cell = this.running;
+    const who = this.running ? `${this.running.name} made Python fail` : "Python failed";
     this.halt("stopped, because Python failed");
     const again = button("Start Python again", () => {
       this.start();
       this.say(STARTING);
     });
-    const where = cell ? ` in ${cell.name}` : "";
-    this.say(`Python failed${where} (${text}). What you wrote is kept.`, again);
+    this.say(`${who} (${text}). What you wrote is kept.`, again);
   }
 
   stop() {
@@ -169,6 +153,7 @@ export class Session {
   halt(word) {
     clearTimeout(this.timer);
     this.worker.terminate();
+    this.running?.outputs.clear();
     this.running?.say(word);
     this.queue.forEach((cell) => cell.say(""));
     this.queue = [];
