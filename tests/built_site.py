@@ -5,32 +5,80 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from html import unescape
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
+from nbformat import NotebookNode
+from posenc_series.cells import PLAY_SCRIPT
 from posenc_series.listing import ROOT
 
+MINUTES = 120_000  # two, in milliseconds
+# Start Python on the open page, and run all its cells but the scratch cell;
+# what each of them shows. `alone` is the id of a cell, to run it and those
+# above it, in place of all.
+RUN = """async alone => {
+    const pause = () => new Promise(soon => setTimeout(soon, 50));
+    document.querySelector('.run button')?.click();
+    while (!globalThis.posenc.session?.isReady) await pause();
+    const { session } = posenc;
+    const cells = session.cells.filter(({ id }) => id !== 'scratch');
+    if (alone) session.ask(cells.find(({ id }) => id === alone));
+    else session.plan(cells);
+    while (session.running) await pause();
+    const all = (cell, selector) =>
+        [...cell.box.querySelectorAll(`.cell_output ${selector}`)];
+    return Promise.all(cells.map(async cell => ({
+        id: cell.id,
+        text: all(cell, 'pre').map(pre => pre.textContent).join('').trim(),
+        figures: all(cell, 'posenc-play').map(
+            ({ dataset: { lmSuppressShortcuts, ...settings } }) => settings),
+        pictures: await Promise.all(all(cell, 'img').map(image =>
+            image.decode().then(
+                () => [image.alt, +image.getAttribute('width')]))),
+    }))); }"""
 
-def run_build(project: Path, **environment) -> None:
-    command = [os.environ.get("UV", "uv"), "run", project / "web/build.py"]
-    command += ["--repository", "owner/name", "--address", "https://x.org/y"]
-    env = os.environ | environment
-    done = subprocess.run(command, env=env, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+
+def some(values: Sequence) -> Sequence:
+    """The first of some values; all if EVERY is set in the environment."""
+    return values if os.environ.get("EVERY") else values[:1]
+
+
+def stored(cell: NotebookNode) -> dict:
+    """What a cell of a notebook shows, as RUN has it."""
+    shown = {"id": cell.id, "text": "", "figures": [], "pictures": []}
+    for output in cell.outputs:
+        data = output.get("data", {})
+        html = PLAY_SCRIPT.sub("", data.get("text/html", ""))
+        shown["text"] += output.get("text", "")
+        if "image/png" in data:
+            about = output.metadata["image/png"]
+            shown["pictures"].append([about["alt"], about["width"]])
+        elif "<posenc-play" in html:
+            settings = re.findall(r' data-(\w+)="([^"]*)"', html)
+            settings = {name: unescape(text) for name, text in settings}
+            shown["figures"].append(settings)
+        else:
+            shown["text"] += data.get("text/plain", "")
+    return shown | {"text": shown["text"].strip()}
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory) -> Path:
-    """The project with its site, built while no download was kept."""
+    """The project with its site; downloads that are kept are taken along."""
     project = tmp_path_factory.mktemp("project")
-    made = shutil.ignore_patterns(".cache", "__pycache__")
+    made = shutil.ignore_patterns("__pycache__", "doctrees", "source")
     folders = ".github notebooks posenc review tools web workshop"
     for name in folders.split():
         shutil.copytree(ROOT / name, project / name, ignore=made)
     for path in [ROOT / "INSTALL.md", ROOT / "posenc_helpers.py"]:
         shutil.copy(path, project)
-    run_build(project)
+    command = [os.environ.get("UV", "uv"), "run", project / "web/build.py"]
+    command += ["--repository", "owner/name", "--address", "https://x.org/y"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
     return project
 
 
@@ -45,3 +93,20 @@ def address(project) -> Iterator[str]:
         port = re.search(r"port (\d+)", server.stdout.readline())[1]
         yield f"http://127.0.0.1:{port}/site/"
         server.terminate()
+
+
+@pytest.fixture
+def page(browser, address) -> Iterator:
+    """A page of a new reader, which asks for nothing but the site."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(MINUTES)
+    asked, failed = [], []
+    context.on("request", lambda request: asked.append(request.url))
+    context.on("response", lambda r: r.status >= 400 and failed.append(r.url))
+    context.on("weberror", lambda error: failed.append(error.error))
+    yield context.new_page()
+    context.close()
+    here = urlsplit(address).netloc
+    hosts = {urlsplit(url.removeprefix("blob:")).netloc for url in asked}
+    assert hosts <= {here, ""}  # nothing for what is in the page itself
+    assert failed == []

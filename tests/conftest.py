@@ -10,6 +10,7 @@ import handouts
 import nbformat
 import pytest
 from built_site import address as address
+from built_site import page as page
 from built_site import project as project
 from hypothesis import settings
 from in_browser import figures as figures

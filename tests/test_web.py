@@ -1,12 +1,9 @@
-"""The web edition: its pages, and notebooks that run in the browser."""
+"""The web edition: its pages before they run. test_browsers.py runs them."""
 
-import json
 import re
 import shutil
 import subprocess
 import sys
-from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -14,37 +11,28 @@ from urllib.parse import unquote, urlsplit
 import build
 import copies
 import home
-import lite
 import nbformat
 import pages
+import pyodide_files
 import pytest
 from bs4 import BeautifulSoup
-from built_site import run_build
+from built_site import some
 from conftest import PATHS
 from in_browser import (
     OPEN_FOLDS,
     PLAYED,
-    RUN_ALL,
-    TALL,
     play_all,
-    stored_notebook,
-    the,
     violations,
     wait_for_themes,
 )
-from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_output
-from posenc_series import chapters, listing
-from posenc_series.cells import PLAY_SCRIPT, tags
-from posenc_series.chapters import read_notebook
+from posenc_series import listing
+from posenc_series.cells import tags
 from posenc_series.commands import CommandError
 from site_folder import check_folder, replace_folder
-from small_series import notebook_with_a_form, write_small_series
+from small_series import notebook_with_a_form, prose, write_small_series
 
 from posenc.play import FIGURES
-
-NUMPY = [each.path for each in listing.NOTEBOOKS if not each.tensorflow]
-TEN_MINUTES = 600_000  # milliseconds, as Playwright counts
 
 
 @pytest.fixture
@@ -64,7 +52,7 @@ def test_a_page_folds_answers_and_solutions(small):
     folds = re.findall(r"<details.*?</details>", page, re.S)
     answer_a, answer_b, solution = folds
     assert 'details class="answer" data-question="predict-a"' in answer_a
-    assert '<textarea rows="2" data-question="predict-a">' in page
+    assert page.count('<label class="prediction" data-question=') == 2
     assert re.search("(?s)It is two.*A box", answer_a)
     assert "It is four" in answer_b
     assert "SOLVED" in solution
@@ -78,14 +66,25 @@ def test_a_page_has_choices_where_sentences_are_judged(tmp_path):
     nbformat.write(notebook_with_a_form(), path)
     page = pages.page_of(path, False, pages.Edition())
     html = BeautifulSoup(text_of(page), "html.parser")
-    (choices,) = html.select("fieldset[data-question=predict-1]")
-    values = [choice["value"] for choice in choices("input")]
-    assert values == ["true", "false", "it depends"]
+    assert html.select("fieldset[data-question=predict-1]")
+    judgments = re.findall(r"name=.predict-1.> (.+)</label>", text_of(page))
+    assert judgments == ["true", "false", "it depends"]
     assert not html("textarea")
     (answer,) = html.select("details[data-question=predict-1]")
     assert "VERDICT" in answer.text
     assert "SO-OR-NOT" not in answer.text
     assert not any(cell.get("outputs") for cell in page.cells)
+
+
+def test_a_predict_that_lists_choices_has_a_button_for_each():
+    text = "**Predict.** How many?\n\n- **A** $2^3$,\n  or so\n"
+    text += "- **B** none\n- something else"
+    room = pages._with_room(prose("predict-c", text, "predict"), False)
+    question, _, choices = room.partition("<fieldset")
+    assert question.strip().endswith("**Predict.** How many?")
+    said = re.findall(r"(?m)^- <label><input .+?> (.+)</label>$", choices)
+    assert said == ["**A** $2^3$, or so", "**B** none", "something else"]
+    assert choices.count("<textarea") == 1
 
 
 def test_a_page_folds_what_jupyterlab_folds(small):
@@ -112,15 +111,14 @@ def test_a_page_says_nothing_that_is_for_jupyterlab(small):
 
 
 def test_each_page_says_how_its_notebook_is_run():
-    edition = pages.Edition("a/b", {"01": ("x", "y")}, {"04": ("z", "full/z")})
-    in_browser = pages.how_to_run("01", False, edition)
-    assert re.findall(r"index.html\?path=(.)", in_browser) == ["x", "y"]
-    on_colab = pages.how_to_run("04", True, edition)
+    edition = pages.Edition("a/b", {"04_x": ("z", "full/z")})
+    assert "data-run" in pages.how_to_run("01_x", False, edition)
+    on_colab = pages.how_to_run("04_x", True, edition)
     links = re.findall('/github/a/b/blob/colab/([^"]+)', on_colab)
     assert links == ["z", "full/z"]
-    neither = pages.how_to_run("04", True, pages.Edition())
-    assert "no browser can run TensorFlow" in neither
-    assert "olab" not in neither
+    neither = pages.how_to_run("04_x", True, pages.Edition())
+    assert "python3 start.py 04" in neither
+    assert not re.search("olab|data-run", neither)
 
 
 # The other pages.
@@ -174,32 +172,6 @@ def test_links_to_files_lead_to_pages_or_to_github():
 
 
 # Copies.
-
-
-def test_copies_for_the_browser(small, tmp_path):
-    names = copies.names_for_browser(small[:1])
-    copies.write_for_browser(
-        small[:1], tmp_path / "out", names, "https://x.org/{}.html".format
-    )
-    student, full = (
-        nbformat.read(tmp_path / "out" / name, as_version=4)
-        for name in names["01_first"]
-    )
-    assert student.metadata.kernelspec.name == "python"
-    assert "SOLVED" not in text_of(student)
-    assert not any(cell.get("outputs") for cell in student.cells)
-    assert "SOLVED" in text_of(full)
-    for cell in ("", "#cell-id=figure-a"):
-        assert f"(https://x.org/02_second.html{cell})" in text_of(full)
-    assert "[our own](#cell-id=figure-a)" in text_of(full)
-
-
-def test_a_changed_notebook_has_another_name(small):
-    before = copies.names_for_browser(small)
-    small[0].write_text("changed")
-    after = copies.names_for_browser(small)
-    assert before["01_first"] != after["01_first"]
-    assert before["02_second"] == after["02_second"]
 
 
 def test_copies_for_colab_bring_the_modules(small, tmp_path):
@@ -264,17 +236,18 @@ def test_the_command_needs_no_options(tmp_path, monkeypatch):
 
 
 def test_a_file_with_another_checksum_is_refused(tmp_path):
-    for name in lite.ALL_FILES:
+    for name in pyodide_files.FILES:
         (tmp_path / name).write_text("something else")
     with pytest.raises(CommandError, match=r"not what web/.* was removed"):
-        lite.fetch(tmp_path)
-    assert len(list(tmp_path.iterdir())) == len(lite.ALL_FILES) - 1
+        pyodide_files.fetch(tmp_path)
+    assert len(list(tmp_path.iterdir())) == len(pyodide_files.FILES) - 1
 
 
 def test_a_failed_download_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    with pytest.raises(CommandError, match="cannot download open-webui"):
-        lite.fetch(tmp_path)
+    monkeypatch.setattr(pyodide_files, "RELEASE", "http://127.0.0.1:9/")
+    with pytest.raises(CommandError, match="cannot download Pyodide"):
+        pyodide_files.fetch(tmp_path)
 
 
 # The folder.
@@ -315,34 +288,6 @@ DECODED = """() => Promise.all([...document.images].map(image => {
     image.loading = 'eager';
     return image.decode().then(() => true, () => false); }))
     .then(all => all.every(Boolean))"""
-DECODES = """async png => {
-    const image = new Image();
-    image.src = 'data:image/png;base64,' + png;
-    await image.decode();
-    return image.naturalWidth > 0; }"""
-
-
-@pytest.fixture
-def page(browser, address) -> Iterator:
-    """A page of a new reader, which asks for nothing but the site."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(TEN_MINUTES)
-    asked, failed = [], []
-    context.on("request", lambda request: asked.append(request.url))
-    context.on("response", lambda r: r.status >= 400 and failed.append(r.url))
-    yield context.new_page()
-    context.close()
-    here = urlsplit(address).netloc
-    hosts = {urlsplit(url.removeprefix("blob:")).netloc for url in asked}
-    assert hosts <= {here, ""}  # nothing for what is in the page itself
-    assert failed == []
-
-
-@pytest.mark.slow
-def test_it_is_built_again_without_a_network(project):
-    before = sorted((project / "site").rglob("*"))
-    run_build(project, PIP_NO_INDEX="1", UV_OFFLINE="1")
-    assert sorted((project / "site").rglob("*")) == before
 
 
 @pytest.mark.slow
@@ -361,15 +306,12 @@ def test_links_inside_the_site_lead_somewhere(project):
                 continue
             target = site / (unquote(parts.path) or path.name)
             assert target.is_file(), (path.name, there)
-            if parts.query.startswith("path="):
-                notebook = parts.query.removeprefix("path=")
-                assert (site / "lite/files" / notebook).is_file(), there
             if parts.fragment and target in read:
                 assert read[target].find(id=parts.fragment), there
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", some(PAGES))
 def test_a_page_is_whole_and_accessible(page, address, name):
     for width, scheme in [(1280, "light"), (390, "dark")]:
         page.set_viewport_size({"width": width, "height": 900})
@@ -419,7 +361,7 @@ def test_the_ring_around_a_fold_is_whole(page, address):
 @pytest.mark.parametrize("width", [1280, 390])
 def test_figures_play_on_the_pages_and_follow_the_theme(page, address, width):
     page.set_viewport_size({"width": width, "height": 844})
-    for name in ["index", *PLAYED]:
+    for name in ["index", *some(PLAYED)]:
         page.emulate_media(color_scheme="dark", media="screen")
         page.goto(f"{address}{name}.html", wait_until="networkidle")
         page.evaluate(OPEN_FOLDS)
@@ -478,87 +420,3 @@ def test_search_quotes_neither_menus_nor_folds(page, address):
     assert "07 Rotate instead of adding" in " ".join(found)
     quoted = " ".join(quotes.all_inner_texts())
     assert not re.search("System Settings|Contents|set_xticks", quoted)
-
-
-@pytest.mark.slow
-def test_a_prediction_is_kept_and_stands_beside_the_answer(page, address):
-    page.goto(f"{address}01_sine_waves.html")
-    page.locator("textarea").first.fill("Rows 1 and 4.")
-    page.reload()
-    assert page.locator("textarea").first.input_value() == "Rows 1 and 4."
-    answer = page.locator("details.answer").first
-    beside = answer.get_by_text("You predicted: Rows 1 and 4.")
-    assert not beside.is_visible()
-    answer.locator("summary").first.click()
-    assert beside.is_visible()
-    assert not page.locator(".predicted").nth(1).is_visible()
-
-
-@pytest.mark.slow
-def test_a_choice_is_kept_and_stands_beside_the_verdict(page, address):
-    page.goto(f"{address}15_claims.html")
-    choices = page.locator("fieldset[data-question=predict-7]")
-    choices.get_by_label("it depends").check()
-    page.reload()
-    assert choices.get_by_label("it depends").is_checked()
-    answer = page.locator("details[data-question=predict-7]")
-    answer.locator("summary").first.click()
-    assert answer.get_by_text("You predicted: it depends").is_visible()
-    assert page.locator("fieldset input:checked").count() == 1
-
-
-def texts(cell) -> dict[str, str]:
-    """What a cell shows, but pictures, by kind."""
-    found = defaultdict(str)
-    for output in cell["outputs"]:
-        assert output["output_type"] != "error", (cell["id"], output)
-        if output["output_type"] == "stream":
-            found[output["name"]] += "".join(output["text"])
-        for kind, text in output.get("data", {}).items():
-            if not kind.startswith("image/"):
-                found[kind] += PLAY_SCRIPT.sub("", "".join(text))
-    return {kind: text.strip() for kind, text in found.items()}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["student", "full"])
-@pytest.mark.parametrize("path", NUMPY, ids=lambda path: path.stem)
-def test_a_notebook_runs_whole_in_the_browser(page, address, path, kind):
-    """Its texts are the stored ones, or those of a student's own machine."""
-    wanted = read_notebook(path)
-    if kind == "student":
-        wanted = chapters.student_notebook(path)
-        NotebookClient(wanted, timeout=300, kernel_name="python3").execute()
-    names = copies.names_for_browser([path])[path.stem]
-    with page.expect_request(lambda r: r.url.endswith("/all.json")) as asked:
-        page.goto(address + pages.lite_address(names[kind == "full"]))
-    # A list that is some minutes old would not have a newer notebook.
-    assert asked.value.all_headers()["cache-control"] == "max-age=0"
-    ran = {cell["id"]: cell for cell in page.evaluate(RUN_ALL)}
-    for cell in wanted.cells:
-        if cell.cell_type != "code":
-            continue
-        assert texts(ran[cell.id]) == texts(cell), cell.id
-        for output in ran[cell.id]["outputs"]:
-            png = output.get("data", {}).get("image/png")
-            assert png is None or page.evaluate(DECODES, png)
-    assert page.get_by_text("Python is starting").count() == 0
-
-
-@pytest.mark.slow
-def test_all_figures_play_in_jupyterlite(page, address, project):
-    """Also those whose notebooks want TensorFlow."""
-    notebook = stored_notebook()
-    notebook.metadata.kernelspec.name = "python"
-    lite, name = project / "site/lite", "figures.ipynb"
-    nbformat.write(notebook, lite / "files" / name)
-    index = lite / "api/contents/all.json"
-    files = json.loads(index.read_text())
-    files["content"].append(files["content"][0] | {"name": name, "path": name})
-    index.write_text(json.dumps(files))
-
-    page.set_viewport_size(TALL)
-    page.goto(address + pages.lite_address(name))
-    page.evaluate(RUN_ALL)
-    for figure in FIGURES:
-        play_all(the(page, figure))

@@ -211,28 +211,23 @@ def _html(text: str) -> NotebookNode:
 
 def how_to_run(name: str, keras: bool, edition: Edition) -> str:
     """Say at the top of a page how its notebook is run."""
-    install = '<a href="install.html">on your own computer</a>'
+    command = f"<code>python3 start.py {name[:2]}</code>"
+    here = f'<a href="install.html">on your own computer</a> ({command})'
     if not keras:
-        # Where scripts run, a button stands in its place.
-        text = f"This page runs where scripts do; its notebook, {install}."
-        return f'<p class="run" data-run>{text}</p>'
+        # Where scripts run, a button takes the place of this text.
+        return f'<p class="run" data-run>Run this notebook {here}.</p>'
+    text = "No browser can train with TensorFlow, as this notebook does:"
     if name in edition.colab:
         student, full = (
             COLAB.format(edition.repository, copy)
             for copy in edition.colab[name]
         )
-        text = (
-            "This notebook trains with TensorFlow, which no browser runs:"
-            f' <a href="{student}">open it on Colab</a> (a Google account is'
-            f' needed; or <a href="{full}">with outputs and solutions</a>),'
-            f" or run it {install}."
+        text += (
+            f' <a href="{student}">open it on Colab</a>, for which you need a'
+            f' Google account (<a href="{full}">with outputs and'
+            " solutions</a>), or"
         )
-    else:
-        text = (
-            "This notebook trains with TensorFlow, which no browser runs: run"
-            f" it {install}."
-        )
-    return f'<p class="run">{text}</p>'
+    return f'<p class="run">{text} run it {here}.</p>'
 
 
 def exercises_on_page(listed: Listed) -> int:

@@ -58,6 +58,7 @@ const posenc = (() => {
     const columns = Math.max(...lines.map((line) => line.length));
     printed.classList.toggle("sentences", columns > 79);
     printed.style.setProperty("--columns", lines.length > 1 && columns <= 79 ? columns : 1);
+    printed.tabIndex = printed.scrollWidth > printed.clientWidth ? 0 : -1;
   }
 
   const isLasting = kept !== null;
@@ -237,27 +238,17 @@ function yourWork() {
   return section;
 }
 
-// A notebook with what the reader has written.
+// A notebook with what the reader has written: a raw cell has the place for a
+// prediction, and a scratch cell comes last.
 function withWork(notebook) {
-  const byId = new Map(predictions.map((prediction) => [prediction.id, prediction.value]));
+  const places = new Map(predictions.map(({ id, value }) => [`your-${id}`, value]));
   for (const cell of notebook.cells) {
-    const prediction = byId.get(cell.id);
-    if (prediction)
-      cell.source = `${[cell.source].flat().join("")}\n\n**My prediction:** ${prediction}`;
-    cell.source = posenc.read("cell", cell.id)?.source ?? cell.source;
+    const written = [cell.source].flat().join("");
+    cell.source = posenc.read("cell", cell.id)?.source ?? written + (places.get(cell.id) ?? "");
   }
-  const scratch = posenc.read("cell", "scratch");
-  if (scratch) {
-    const { source } = scratch;
-    notebook.cells.push({
-      cell_type: "code",
-      execution_count: null,
-      id: "scratch",
-      metadata: {},
-      outputs: [],
-      source,
-    });
-  }
+  const source = posenc.read("cell", "scratch")?.source;
+  const scratch = { cell_type: "code", execution_count: null, id: "scratch", metadata: {}, outputs: [] };
+  if (source) notebook.cells.push({ ...scratch, source });
   return notebook;
 }
 

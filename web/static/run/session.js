@@ -74,7 +74,8 @@ export class Session {
 
   plan(cells) {
     for (const cell of cells) {
-      if (cell === this.running || this.queue.includes(cell)) continue;
+      const runs = cell === this.running && cell.source === this.asked;
+      if (runs || this.queue.includes(cell)) continue;
       cell.say("waits");
       this.queue.push(cell);
     }
