@@ -81,7 +81,7 @@ def wait_for_themes(page, dark: int) -> None:
     page.wait_for_function(f"{dark_ones} === {dark}")
 
 
-# JupyterLab, also as JupyterLite.
+# JupyterLab.
 
 # Outputs are drawn a moment after the kernel has sent them.
 SETTLED = """() => new Promise(settled => {

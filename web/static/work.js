@@ -247,7 +247,13 @@ function withWork(notebook) {
     cell.source = posenc.read("cell", cell.id)?.source ?? written + (places.get(cell.id) ?? "");
   }
   const source = posenc.read("cell", "scratch")?.source;
-  const scratch = { cell_type: "code", execution_count: null, id: "scratch", metadata: {}, outputs: [] };
+  const scratch = {
+    cell_type: "code",
+    execution_count: null,
+    id: "scratch",
+    metadata: {},
+    outputs: [],
+  };
   if (source) notebook.cells.push({ ...scratch, source });
   return notebook;
 }
