@@ -52,7 +52,7 @@ class Computer:
         for part, program in {
             "pip install": ".uv/uv",
             "-m venv": ".uv/python",
-            " sync": ".venv/python",
+            "--inexact": ".venv/python",
         }.items():
             if part in text:
                 self.there.add(program)
