@@ -5,12 +5,16 @@ error or a function of a kind that is not reviewed.
 """
 
 import argparse
+import importlib
+import inspect
+import json
 import os
 import sys
+from pathlib import Path
 from pkgutil import resolve_name
 
 from . import CONVENTIONS, LAYOUTS, review, review_rotary
-from .formula import DTYPES
+from .measure import FORMATS
 
 OPTIONS = {  # name: type, what it says
     "width": (int, "how many columns; by default 64"),
@@ -20,7 +24,7 @@ OPTIONS = {  # name: type, what it says
     "layout": (str, f"rotary: hold it to one of: {'; '.join(LAYOUTS)}"),
     "config": (str, "rotary: hold it to a Hugging Face model's config.json"),
     "layers": (str, "rotary: whose settings, where a config has several sets"),
-    "dtype": (str, f"rotary: the shortest format of: {', '.join(DTYPES)}"),
+    "dtype": (str, f"rotary: the shortest format of: {', '.join(FORMATS)}"),
     "convention": (str, f"table: hold it to one of: {'; '.join(CONVENTIONS)}"),
     "start": (int, "table: the position of its first row"),
 }
@@ -47,6 +51,10 @@ def main() -> int:
     except Exception as error:  # whatever the module raises
         command.error(f"{target}: {type(error).__name__}: {error}")
     try:
+        if rotary and "config" in given:
+            path, layers = given.pop("config"), given.pop("layers", "")
+            asked = model_settings(path, layers, given.get("width"))
+            given = asked | given
         found = (review_rotary if rotary else review)(function, **given)
     except (OSError, TypeError, ValueError) as error:
         command.error(str(error))  # exits with 2
@@ -55,6 +63,70 @@ def main() -> int:
     except BrokenPipeError:  # the reader has seen enough, as `head` has
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return int(bool(found.findings))
+
+
+def model_settings(
+    path: str, layers: str = "", width: int | None = None
+) -> dict[str, object]:
+    """Return what a model's config.json asks of `review_rotary`.
+
+    The model's own code in transformers computes it, in its rotary module.
+
+    Args:
+        path: The `config.json` of a Hugging Face model.
+        layers: Whose frequencies, where layers have several kinds.
+        width: Of a head; else the config says it.
+    """
+    try:
+        import torch  # noqa: F401
+        from transformers import CONFIG_MAPPING
+    except ImportError as error:
+        words = f"config={path}: the model's own code computes what is asked,"
+        words += " so install transformers and torch, or give base= or"
+        raise ValueError(f"{words} frequencies= instead") from error
+    settings = json.loads(Path(path).read_text(encoding="utf-8"))
+    name = settings.get("model_type")
+    if name not in CONFIG_MAPPING:
+        raise ValueError(f"config={path}: transformers knows no model {name}")
+    whole = CONFIG_MAPPING[name].from_dict(settings)
+    config = whole.get_text_config()
+    module = rotary_module(config, (type(config), type(whole)))
+    asked = {
+        key.removesuffix("inv_freq").removesuffix("_"): value.numpy()
+        for key, value in (module.named_buffers() if module else ())
+        if key.endswith("inv_freq") and "original" not in key
+    }
+    kinds = str(module.rope_type) if asked else ""
+    if not asked or "dynamic" in kinds:
+        words = f"config={path}: {name} has no fixed frequencies in a rotary"
+        raise ValueError(f"{words} module; give base= or frequencies=")
+    if layers not in asked:
+        known = "; ".join(asked) if "" not in asked else "none: all are alike"
+        raise ValueError(f"{layers=}: give one of {known}")
+    if width is None:
+        width = getattr(config, "head_dim", None)
+        width = width or config.hidden_size // config.num_attention_heads
+    most = config.max_position_embeddings
+    if "longrope" in kinds:  # beyond, other frequencies follow
+        most = module.original_max_seq_len
+    return {
+        "width": max(width, 2 * len(asked[layers])),
+        "frequencies": asked[layers],
+        "length": getattr(module, f"{layers}_attention_scaling".lstrip("_")),
+        "max_len": max(64, most),
+    }
+
+
+def rotary_module(config: object, kinds: tuple[type, ...]) -> object | None:
+    """Return the module that computes angles, in the code of a model."""
+    place = type(config).__module__.replace("configuration_", "modeling_")
+    code = importlib.import_module(place)
+    for name, made in inspect.getmembers(code, inspect.isclass):
+        if name.endswith("RotaryEmbedding") and "Vision" not in name:
+            wanted = inspect.signature(made).parameters.get("config")
+            if wanted and wanted.annotation in kinds:
+                return made(config)
+    return None
 
 
 if __name__ == "__main__":

@@ -1,174 +1,253 @@
-"""What a function does at first sight: its pairs, and how fast they turn."""
+"""How things are measured: calls, pairs of columns, frequencies, differences.
 
-from itertools import pairwise
+A pair of columns is the hand of a clock, a complex number. At position `p`, a
+pair of frequency `w` should be multiplied by `exp(1j * p * w)`.
+"""
+
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from .formula import FLOAT32, ROUNDINGS, Call
-from .report import Finding, numbered
-
-# Angles that pairs may miss by rounding alone: bfloat16 loses 0.016 of a hand.
-EVEN = 0.05
-# By how much lengths may differ from position to position; float32 loses less.
-STEADY = 1e-4
-# A frequency is refined from far positions as long as these are foretold to
-# within this angle: far from a half turn, beyond which turns are miscounted.
-SURPRISE = 0.3
-FEW = 8  # positions, from 1 on, that tell whether pairs turn evenly
-# What a column that is 1 puts into others is rounding, if it is less.
-LEAK = 1e-6
-LAYOUTS = (
-    "interleaved",
-    "half",
-    "half of the part",
-    "half of the head",
-    "interleaved, written as half",
-)
+FLOAT32 = 2.0**-24  # what rounding to float32 may change, relatively
+STEP = {"bfloat16": 2.0**-8, "float16": 2.0**-11}  # of numbers just below 1
+FORMATS = ("bfloat16", "float16", "float32", "float64")
+SHOWN = 6  # tokens of a call that are kept, to say what they became
+CHUNK = 2**18  # numbers that are compared in one go, to stay in the cache
 
 
-class Pairs(NamedTuple):
-    """Columns that turn together."""
+class CallError(Exception):
+    """A call raised an error, or returned what cannot be compared."""
 
-    layout: str
-    columns: np.ndarray  # [pairs, 2], first and second columns
-    width: int  # of the vectors
-    still: np.ndarray | bool = False  # which pairs do not turn
+
+class OutOfReachError(ValueError):
+    """The function may be right, but is of a kind that is not reviewed."""
+
+
+def ask(function: Callable, *given: object) -> np.ndarray:
+    """Return what a function returns as a new array; it may be a tensor."""
+    try:
+        with np.errstate(all="ignore"):
+            made = function(*given)
+        if hasattr(made, "detach"):  # PyTorch; its bfloat16 needs the `double`
+            made = made.detach().cpu().double()
+        array = np.asarray(made)
+    except (Exception, SystemExit) as error:
+        said = " ".join(str(error).split())[:200]
+        words = f"{type(error).__name__}: {said}".removesuffix(": ")
+        raise CallError(words) from error
+    if made is None or array.dtype.kind in "USOc":
+        raise CallError(f"it returns {type(made).__name__}, no real numbers")
+    return array.astype(np.float64)
+
+
+def format_of(made: np.ndarray) -> str:
+    """Name the shortest format that holds all numbers of a result."""
+    some = made[np.isfinite(made) & ~np.isin(made, (-1, 0, 1))]
+    with np.errstate(over="ignore"):
+        fraction, exponent = np.frexp(some.astype(np.float32))
+        bfloat16 = np.ldexp(np.round(fraction * 256) / 256, exponent)
+        rounded = [bfloat16, some.astype("f2"), some.astype("f4")]
+    for name, values in zip(FORMATS, rounded, strict=False):
+        if len(some) and np.array_equal(values, some):
+            return name
+    return FORMATS[-1]
+
+
+# Pairs, and how they turn.
+
+
+def pairs_of(matrices: np.ndarray) -> np.ndarray:
+    """Return which columns turn together, `[pairs, 2]`.
+
+    The matrices say what some positions make of each column.
+    """
+    mixing = np.abs(np.nan_to_num(matrices)).max(axis=0)
+    others = np.maximum(mixing, mixing.T) > 1e-6 * mixing.max()
+    np.fill_diagonal(others, False)
+    if others.sum(axis=1).max() > 1:
+        column = int(others.sum(axis=1).argmax())
+        into = np.flatnonzero(others[column])[:SHOWN].tolist()
+        raise CallError(f"Column {column} is mixed with columns {into}")
+    if not others.any():
+        changed = np.abs(matrices - np.eye(len(mixing))).max(axis=(0, 1))
+        words = (
+            f"{(changed > 1e-6).sum()} of {len(mixing)} change at positions"
+        )
+        raise CallError(f"No column is mixed with another; {words} 0 to 40")
+    return np.argwhere(np.triu(others))
+
+
+def filled(pairs: np.ndarray, width: int) -> np.ndarray:
+    """Add the pairs that stand still among or before those that turn."""
+    first, apart = pairs[:, 0], np.ptp(pairs, axis=1)
+    step = 2 if apart[0] == 1 else 1
+    whole = first[0] <= step or 2 * apart[0] == width
+    due = np.arange(0 if whole else first[0], first[-1] + 1, step)
+    if np.ptp(apart) or not np.isin(first, due).all():
+        return pairs
+    return np.stack([due, due + apart[0]], axis=1)
+
+
+def hands(values: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """Return pairs of columns as complex numbers: `[tokens, pairs]`."""
+    first, second = (values.take(side, axis=1) for side in pairs.T)
+    return first + 1j * second
+
+
+class Rates(NamedTuple):
+    """How pairs turn at the first positions: an entry for each pair."""
+
+    measured: np.ndarray  # radians per position, counterclockwise
+    doubt: np.ndarray  # by how much these may be off
+    length: np.ndarray  # by how much vectors become longer
+
+
+def rates(near: np.ndarray, far: np.ndarray, step: float) -> Rates:
+    """Read frequencies off the hands at positions 0, 1, 2, ..., 63.
+
+    The hands at positions 1, 2, 4, 8, ... tell them more exactly, as long as
+    the turns between two of these can be counted. Numbers just below 1 are a
+    `step` apart.
+    """
+    turns = np.nan_to_num(np.angle(near[2:] * near[1:-1].conj()))
+    first = measured = np.median(turns, axis=0)
+    rounded = 4 * max(step, FLOAT32)  # of a hand, more than once
+    doubt = np.full(len(first), rounded)
+    for power in range(len(far) - 1):
+        foretold = far[power] * np.exp(1j * measured * 2**power)
+        missed = np.angle(far[power + 1] * foretold.conj())
+        if not (np.abs(missed) < 0.3).all():
+            break
+        measured = measured + missed / 2**power
+        doubt = rounded / 2**power + 16 * FLOAT32 * np.abs(measured)
+    if (np.abs(measured - first) > 4 * rounded).any():  # far ones mislead
+        measured, doubt = first, np.full(len(first), rounded)
+    return Rates(measured, doubt, np.median(np.abs(near[1:]), axis=0))
+
+
+def geometric(base: float, pairs: int, steps: int = 0) -> np.ndarray:
+    """Return the usual frequencies; pair `steps` would have 1 / base."""
+    return float(base) ** (-np.arange(pairs) / (steps or pairs))
+
+
+def lost(frequencies: np.ndarray) -> np.ndarray:
+    """Return the radians per position that float32 may lose.
+
+    Position, base, exponent, power and product are rounded once or twice, and
+    once more for each pair where a frequency is made from the one before.
+    """
+    return (8 + np.arange(len(frequencies))) * FLOAT32 * np.abs(frequencies)
+
+
+def missed(seen: Rates, due: np.ndarray) -> np.ndarray:
+    """Return by how much frequencies are off, apart from whole turns."""
+    return np.abs(np.angle(np.exp(1j * (seen.measured - due))))
+
+
+def differ(seen: Rates, due: np.ndarray, loose: float = 0) -> np.ndarray:
+    """Tell which pairs have other frequencies than those due."""
+    allowed = seen.doubt + 2 * lost(due) + loose * np.abs(due)
+    return missed(seen, due) > allowed
+
+
+class Series(NamedTuple):
+    """The frequencies of a base, perhaps multiplied by a factor."""
+
+    frequencies: np.ndarray
+    base: float
+    factor: float
 
     @property
-    def rest(self) -> np.ndarray:
-        """Return the columns that do not turn."""
-        return np.setdiff1d(np.arange(self.width), self.columns)
+    def usual(self) -> bool:
+        """Whether these may be meant. Degrees and parts of a turn cannot."""
+        slips = np.array([180 / np.pi, 2 * np.pi]) * self.factor
+        possible = 1 < self.base < 1e12 and self.factor < 1.00001
+        return possible and (np.abs(slips - 1) > 1e-3).all()
+
+    def __str__(self) -> str:
+        """Name the base and the factor."""
+        words = f"base {self.base:.6g}"
+        if abs(self.factor - 1) > 1e-6:
+            words += f" and all divided by {1 / self.factor:.5g}"
+        return words
 
 
-class Measured(NamedTuple):
-    """How pairs turn at the first positions, an array entry for each pair."""
-
-    frequencies: np.ndarray  # radians per position, counterclockwise
-    spread: np.ndarray  # by how much these may be off
-    length: np.ndarray
-    even: bool  # whether each turns as far from position to position
-
-
-def measure(first: Call, doubled: Call | None, step: float) -> Measured:
-    """Read frequencies and lengths off the first positions: 0, 1, 2 and so on.
-
-    Position 0 may be spoiled, and is not looked at. Positions 1, 2, 4, 8 and
-    so on tell frequencies as exactly as the largest of them allows. Numbers
-    just below 1 are a `step` apart, in the format of the results.
-    """
-    off_by = 4 * max(step, FLOAT32)  # of a hand: rounded more than once
-    hands = first.hands[1 : 1 + FEW]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        lengths = np.abs(hands)
-        length = np.median(lengths, axis=0)
-        near = np.angle(hands[1] * hands[0].conj())
-        phase = np.angle(hands[0] * np.exp(-1j * near))
-        angles = phase + np.multiply.outer(np.arange(1, 1 + FEW), near)
-        off = np.abs(hands / length - np.exp(1j * angles)).max()
-        wobble = np.ptp(np.abs(first.hands[1:]), axis=0).max()
-    even = bool(off <= EVEN and wobble <= off_by + STEADY)
-    frequencies, spread = near, np.full(len(near), off_by)
-    if doubled is not None and even:
-        for power, (one, other) in enumerate(pairwise(doubled.hands)):
-            apart = 2.0**power  # from one position to the other
-            foretold = frequencies * apart
-            missed = np.angle(other * one.conj() * np.exp(-1j * foretold))
-            if not np.all(np.abs(missed) <= SURPRISE):
-                break
-            frequencies = frequencies + missed / apart
-            lost = 2 * ROUNDINGS * FLOAT32 * np.abs(foretold)  # of both
-            spread = (off_by + lost) / apart
-        if np.any(np.abs(frequencies - near) > 2 * off_by):
-            frequencies = near  # far positions in a call change near ones
-            spread = np.full(len(near), off_by)
-    return Measured(frequencies, spread, length, even)
+def series(seen: Rates) -> Series | None:
+    """Return the base that the frequencies of all pairs follow, if any."""
+    size, count = np.abs(seen.measured), len(seen.measured)
+    sign = np.sign(seen.measured[0])
+    if count < 2 or (np.sign(seen.measured) != sign).any() or not sign:
+        return None
+    weights = size / (seen.doubt + 1e-6 * size)
+    slope, start = np.polyfit(np.arange(count), np.log(size), 1, w=weights)
+    base, factor = np.exp(-slope * count), np.exp(start)
+    for digits in (3, 6, 17):  # round numbers first
+        some = float(f"{base:.{digits}g}")
+        for by in (1.0, 1 / float(f"{1 / factor:.4g}"), factor):
+            due = sign * by * geometric(some, count)
+            if not differ(seen, due).any():
+                return Series(due, some, by)
+    return None
 
 
-def pairs_of(
-    matrices: np.ndarray, positions: np.ndarray
-) -> tuple[Pairs | None, list[Finding]]:
-    """Find out which columns turn together, and what is wrong with that.
-
-    The matrices say what some positions of a call make of vectors, 0 among
-    them.
-    """
-    matrices = matrices[np.argsort(positions)]
-    finite = np.isfinite(matrices)
-    mixing = np.abs(matrices).max(axis=0, where=finite, initial=0)
-    mixing = np.maximum(mixing, mixing.T)
-    np.fill_diagonal(mixing, 0)
-    most = mixing.max(axis=1)
-    others = mixing > LEAK * np.maximum(most[:, None], most)
-    mixed = np.flatnonzero(others.sum(axis=1) > 1)
-    moving = np.ptp(matrices[1:], axis=0) > LEAK
-    alone = np.flatnonzero((most == 0) & moving.any(axis=0))
-    written = np.eye(len(mixing))[interleaved_as_half(len(mixing))]
-    name, words, asked = "rotation", "", ", ".join(map(str, positions))
-    if not finite[1:].all():
-        name = "result"
-        words = "Results are NaN or infinity at the first positions."
-    elif len(mixing) > 2 and np.allclose(matrices[0], written, atol=EVEN):
-        name, words = "position 0", "Position 0 moves columns: they are read"
-        words += " interleaved and written as halves. If that is meant, give"
-        words += f" layout={LAYOUTS[-1]!r}."
-    elif len(mixed):
-        words = f"{numbered('Column', mixed)} are mixed with more than one"
-        words += " other."
-    elif len(alone):
-        words = f"{numbered('Column', alone)} only change their size with the"
-        words += " position: they are mixed with no partner."
-    elif not most.any():
-        words = f"Nothing turns in a call of positions {asked}."
-    elif not moving.any():
-        name = "positions"
-        words = f"In a call of positions {asked}, all tokens are turned by the"
-        words += " same angles."
-    if words:
-        return None, [Finding(name, words)]
-    columns = np.arange(len(mixing))
-    return laid_out(np.where(most > 0, mixing.argmax(axis=1), columns))
+# Calls, compared with the formula.
 
 
-def interleaved_as_half(width: int) -> np.ndarray:
-    """Return the order in which DeepSeek's functions write columns."""
-    return np.arange(width).reshape(-1, 2).T.ravel()
+class Call(NamedTuple):
+    """A call, and what became of its tokens."""
+
+    name: str
+    positions: np.ndarray  # [rows, tokens]
+    given: np.ndarray  # [rows * tokens, width]
+    made: np.ndarray  # [rows * tokens, width]
 
 
-def laid_out(partner: np.ndarray) -> tuple[Pairs, list[Finding]]:
-    """Name the layout by the distance of partners.
+class Reference(NamedTuple):
+    """The formula that calls are compared with."""
 
-    Partners half of the head apart, and half of the part that turns, are
-    two layouts: columns i and i + 64, or i and i + 48. A column that does not
-    turn is its own partner.
-    """
-    width = len(partner)
-    turning = np.flatnonzero(partner > np.arange(width))  # first columns
-    distances = partner[turning] - turning
-    distance, begin, last = distances[0], turning[0], turning[-1]
-    if distance == 1:
-        layout = "interleaved" if width > 2 else "interleaved or half"
-        # Pair 0 alone may stand still.
-        firsts = np.arange(0 if begin == 2 else begin, last + 1, 2)
-    elif 2 * distance == width and last < distance - 1:
-        layout, firsts = "half of the head", np.arange(begin, last + 1)
-    else:  # the first pairs of a block may stand still, or the last
-        layout = "half" if 2 * distance == width else "half of the part"
-        firsts = np.arange(distance) + max(0, last + 1 - distance)
-    if (
-        np.any(distances != distance)
-        or 2 * distance > width
-        or not np.isin(turning, firsts).all()
-    ):
-        one, other = begin, partner[begin]
-        words = f"Columns {one} and {other} are a pair, as in no usual layout."
-        columns = np.stack([turning, partner[turning]], axis=1)
-        return Pairs("unknown", columns, width), [Finding("layout", words)]
-    columns = np.stack([firsts, firsts + distance], axis=1)
-    pairs = Pairs(layout, columns, width, ~np.isin(firsts, turning))
-    if not pairs.still.any():
-        return pairs, []
-    words = numbered("Pair", np.flatnonzero(pairs.still))
-    numbers = numbered("column", columns[pairs.still].ravel())
-    words = f"{words} ({numbers}) should turn, and does not."
-    return pairs, [Finding("pair", words)]
+    pairs: np.ndarray  # [pairs, 2], columns
+    rates: np.ndarray  # radians per position of each pair
+    length: np.ndarray  # by how much each becomes longer
+    tolerance: float
+    forgiven: np.ndarray  # radians per position that may be lost
+
+    def due(self, given: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """Return what hands become at some positions."""
+        angles = np.multiply.outer(places.astype(float), self.rates)
+        waves = np.empty(angles.shape, complex)
+        waves.real, waves.imag = np.cos(angles), np.sin(angles)
+        return given * (self.length * waves)
+
+
+class Compared(NamedTuple):
+    """Which tokens of a call differ, and the first of them in detail."""
+
+    name: str
+    positions: np.ndarray  # [rows, tokens]
+    wrong: np.ndarray  # [rows, tokens]
+    worst: float  # how far off a number is
+    places: np.ndarray  # [shown, 2], rows and tokens of the first
+    given: np.ndarray  # [shown, pairs], their hands
+    made: np.ndarray  # [shown, pairs], and what these became
+
+
+def compare(call: Call, reference: Reference) -> Compared:
+    """Compare all numbers of a call's pairs with the formula."""
+    places, pairs = call.positions.ravel(), reference.pairs
+    wrong, worst = np.empty(places.size, bool), 0.0
+    size = max(1, CHUNK // call.given.shape[1])
+    for start in range(0, places.size, size):
+        piece = slice(start, start + size)
+        due = reference.due(hands(call.given[piece], pairs), places[piece])
+        off = np.abs((hands(call.made[piece], pairs) - due).view(float))
+        off = np.where(np.isfinite(off), off, np.inf).reshape(*due.shape, 2)
+        slack = np.multiply.outer(np.abs(places[piece]), reference.forgiven)
+        slack = reference.tolerance + 1.5 * reference.length * slack
+        wrong[piece] = (off.max(axis=-1) > slack).any(axis=-1)
+        worst = max(worst, off[wrong[piece]].max(initial=0))
+    wrong = wrong.reshape(call.positions.shape)
+    shown = np.argwhere(wrong)[:SHOWN]
+    at = np.ravel_multi_index(tuple(shown.T), wrong.shape)
+    both = (hands(values[at], pairs) for values in (call.given, call.made))
+    return Compared(call.name, call.positions, wrong, worst, shown, *both)

@@ -37,9 +37,9 @@ def rope(x, positions, frequencies=None, layout="half"):
     return turn_by(x, angles, layout)
 
 
-def llama3(width=WIDTH, base=5e5, factor=8):
+def llama3(base=5e5, factor=8):
     """Slow pairs as in Llama 3.1: by their turns in 8192 positions."""
-    usual = speeds(width, base)
+    usual = speeds(base=base)
     kept = np.clip((8192 * usual / (2 * math.pi) - 1) / (4 - 1), 0, 1)
     return usual * (kept + (1 - kept) / factor)
 
@@ -48,24 +48,3 @@ def yarn():
     """Slow pairs as in YaRN: by their numbers, from 32 turns to 1 in 4096."""
     kept = 1 - np.clip((PAIR - 5) / (12 - 5), 0, 1)
     return speeds() * (kept + (1 - kept) / 4)
-
-
-def config(**settings):
-    """A config of heads of 32 columns."""
-    return {"head_dim": WIDTH} | settings
-
-
-LLAMA3 = {
-    "rope_type": "llama3",
-    "factor": 8.0,
-    "low_freq_factor": 1.0,
-    "high_freq_factor": 4.0,
-    "original_max_position_embeddings": 8192,
-}
-YARN = {
-    "rope_type": "yarn",
-    "factor": 4.0,
-    "original_max_position_embeddings": 4096,
-}
-LLAMA_CONFIG = config(rope_theta=5e5, rope_scaling=LLAMA3)
-YARN_CONFIG = config(rope_parameters=YARN)

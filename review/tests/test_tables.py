@@ -63,34 +63,7 @@ def test_right_at_every_width(d_model):
 
 
 EVEN = COLUMN - COLUMN % 2  # the exponents of columns, times the width
-EXPONENTS = {  # what they are instead, and what has to be said
-    "base is 500000, where 10000": EVEN * np.log10(5e5) / 4,
-    "a doubled exponent": 2 * EVEN,
-    "angles: each column has an exponent of its own": COLUMN,
-    "angles: exponents are twice the column's number": 2 * COLUMN,
-    "a minus is missing": -EVEN,
-}
-POSITIONS = {  # what the position `n` of a row is taken for
-    "taken for position 1, and each for the next": lambda n: n + 1,
-    "Positions are rounded to bfloat16: position 257": (
-        lambda n: n.astype(ml_dtypes.bfloat16)
-    ),
-    "From position 520 on, positions are taken for position 519": (
-        lambda n: np.minimum(n, 519)
-    ),
-}
-
-
-@pytest.mark.parametrize("words", [*EXPONENTS, *POSITIONS])
-def test_other_exponents_and_positions_are_said(words):
-    read, exponents = POSITIONS.get(words), EXPONENTS.get(words)
-
-    def encoder(rows, width):
-        return table(rows, width, read, exponents)
-
-    found = review(encoder, WIDTH, max_len=600).findings
-    assert list(found) == ["every row"]
-    assert words in found["every row"]
+RANDOM = np.random.default_rng(0).normal(size=(600, WIDTH))
 
 
 def in_float32(rows, width):
@@ -99,16 +72,8 @@ def in_float32(rows, width):
     return np.where(COLUMN % 2 == 0, np.sin(angles), np.cos(angles))
 
 
-def in_float32_from_1(rows, width):
-    return in_float32(rows + 1, width)[1:]
-
-
 def in_float16(rows, width):
     return table(rows, width).astype(np.float16)
-
-
-def exchanged(rows, width):
-    return table(rows, width)[:, np.r_[:2, 3, 2, 4:WIDTH]]
 
 
 def without_row_0(rows, width):
@@ -119,37 +84,57 @@ def changed_by_a_long_table(rows, width):
     return table(rows, width) + (rows > 512) * (np.arange(rows) == 7)[:, None]
 
 
-RANDOM = np.random.default_rng(0).normal(size=(600, WIDTH))
-WRONG = [  # an encoder, the name of the finding, and what has to be said
-    (without_row_0, "every row", "At position 0, the result is zero"),
-    (lambda n, d: table(n, d) / 8, "every row", "Lengths change by 0.125"),
-    (exchanged, "every row", "Pair 1: sines and cosines are exchanged"),
-    (in_float32, "every row", "those of angles in float32"),
-    (in_float32_from_1, "every row", "position 1, and each for the next"),
-    (in_float16, "every row", "Sines and cosines are rounded to float16"),
-    (lambda n, d: RANDOM[:n], "every row", "No known cause explains it"),
-    (lambda n, d: table(n, d)[:, None], "batch axis", "should be (4, 32)"),
-    (changed_by_a_long_table, "first rows", "a table of 600 rows, row 7"),
-    (lambda n, d: table(100, d)[:n], "table", "the shape is (100, 32)"),
-    (lambda n, d: None, "table", "it returns no numbers, but: NoneType"),
+def with_exponents(exponents):
+    return lambda n, d: table(n, d, exponents=exponents)
+
+
+def with_positions(read):
+    return lambda n, d: table(n, d, read)
+
+
+WRONG = [  # an encoder, and what has to be said, worked out by hand
+    (with_exponents(EVEN * np.log10(5e5) / 4), "All are those of base 500000"),
+    (with_exponents(2 * EVEN), "All are those of base 1e+08"),
+    (with_exponents(COLUMN), "600 of 600 rows differ"),
+    (with_exponents(2 * COLUMN), "600 of 600 rows differ"),
+    (with_exponents(-EVEN), "pair 1 by 1.7783 radians per position, not"),
+    (with_positions(lambda n: n + 1), "read back are 1 after their own"),
+    (
+        with_positions(lambda n: n.astype(ml_dtypes.bfloat16)),
+        "257, 259, 261, 263, 265, 267 as 256, 260, 260, 264, 264, 268",
+    ),
+    (with_positions(lambda n: np.minimum(n, 519)), "520, 521, 522, 523, 524"),
+    (without_row_0, "1 of 600 rows differ, by up to 1. The first is row 0"),
+    (lambda n, d: table(n, d) / 8, "become 0.125 times as long in pairs 0 to"),
+    (
+        lambda n, d: table(n, d)[:, np.r_[:2, 3, 2, 4:d]],
+        "(pair 1) turn clockwise",
+    ),
+    (in_float32, "rows differ, by up to 0.0000"),
+    (lambda n, d: in_float32(n + 1, d)[1:], "read back are 1 after their own"),
+    (in_float16, "column 1 is 0.54053, where 0.5403 is due"),
+    (lambda n, d: RANDOM[:n], "600 of 600 rows differ"),
+    (lambda n, d: table(n, d)[:, None], "4 rows has the shape (4, 1, 32)"),
+    (changed_by_a_long_table, "Row 7 of a table of 600 rows is not that of"),
+    (lambda n, d: table(100, d)[:n], "600 rows: the shape is (100, 32)"),
+    (lambda n, d: None, "it returns NoneType, no real numbers"),
 ]
 
 
-@pytest.mark.parametrize(("encoder", "name", "words"), WRONG)
+@pytest.mark.parametrize(("encoder", "words"), WRONG)
 @pytest.mark.filterwarnings("error")
-def test_what_is_wrong_is_said(encoder, name, words):
-    found = review(encoder, WIDTH, max_len=600).findings
-    assert next(iter(found)) == name
-    assert words in found[name]
+def test_what_differs_is_measured(encoder, words):
+    found = review(encoder, WIDTH, max_len=600)
+    assert found.findings
+    assert words in str(found)
 
 
 def test_a_table_is_held_to_what_is_asked():
     asked = {"max_len": 200, "convention": "paper, interleaved"}
     seen = review(spelled_out("paper, half"), 8, **asked)
-    assert "The table is paper, half" in seen.findings["every row"]
+    assert "The table is paper, half" in seen.findings["convention"]
     assert seen.convention.endswith("held to paper, interleaved")
-    loose = {"max_len": 600, "tolerance": 1e-3}
-    assert not review(in_float16, WIDTH, **loose).findings
+    assert not review(in_float16, WIDTH, max_len=600, tolerance=1e-3).findings
 
 
 def test_a_table_may_start_elsewhere():
@@ -157,8 +142,8 @@ def test_a_table_may_start_elsewhere():
         return table(rows + 1, width)[1:]
 
     assert not review(late, WIDTH, max_len=200, start=1).findings
-    found = review(late, WIDTH, max_len=200, start=3).findings["every row"]
-    assert "is taken for position -2: all are moved by -2" in found
+    found = review(late, WIDTH, max_len=200, start=3).findings
+    assert "read back are 2 before their own" in found["turned as"]
 
 
 def test_a_table_is_asked_for_again():
@@ -173,11 +158,10 @@ def test_a_table_is_asked_for_again():
 
 def test_arguments_that_make_no_sense_are_named():
     for given, told in (
-        ({"d_model": 0}, "d_model=0: give an integer from 2 to"),
-        ({"max_len": 63}, "max_len=63: give an integer from 64 to"),
-        ({"base": "2"}, "base='2': give a number above 1"),
-        ({"convention": "my"}, "convention='my': give one of paper, int"),
+        ({"d_model": 0}, "d_model=0: give an even number"),
+        ({"max_len": 63}, "max_len=63: give 64 or more"),
+        ({"base": 1}, "base=1: give a number above 1"),
+        ({"convention": "my"}, "convention=my: give one of paper, int"),
     ):
-        with pytest.raises((TypeError, ValueError)) as caught:
+        with pytest.raises(ValueError, match=told):
             review(table, **given)
-        assert str(caught.value).startswith(told)
