@@ -40,7 +40,7 @@ from importlib.metadata import version
 from pathlib import Path
 from pkgutil import resolve_name as use
 
-from posenc_review import Review, review, review_rotary
+from posenc_review import Report, review, review_rotary
 
 PAGE = Path(__file__).with_name("README.md")
 WIDTH = 64
@@ -75,6 +75,18 @@ def transformers(
 
     The module is cast to a format, as all of a model is by `model.to`.
     """
+    code, waves = llama(model, prefix, scaling)
+    waves = waves.to(use(f"torch:{dtype}"))
+
+    def turn(x, at):
+        x = x[:, None]  # an axis for heads
+        return code.apply_rotary_pos_emb(x, x, *waves(x, at))[0][:, 0]
+
+    return tensors(turn)
+
+
+def llama(model: str, prefix: str, scaling: dict) -> tuple:
+    """Return the code of a model like Llama, and its rotary module."""
     code = use(f"transformers.models.{model}.modeling_{model}")
     config = use(
         f"transformers.models.{model}.configuration_{model}:{prefix}Config"
@@ -85,14 +97,7 @@ def transformers(
         max_position_embeddings=LENGTH,
         rope_parameters=scaling,
     )
-    waves = getattr(code, f"{prefix}RotaryEmbedding")(config)
-    waves = waves.to(use(f"torch:{dtype}"))
-
-    def turn(x, at):
-        x = x[:, None]  # an axis for heads
-        return code.apply_rotary_pos_emb(x, x, *waves(x, at))[0][:, 0]
-
-    return tensors(turn)
+    return code, getattr(code, f"{prefix}RotaryEmbedding")(config)
 
 
 def gpt_j() -> Callable:
@@ -288,28 +293,28 @@ TABLES = {  # where it is made, and how: so many rows, so wide
 }
 
 
-def rotary_review(adapter: Callable[[], Callable], scaling: dict) -> Review:
-    config = {"head_dim": WIDTH, "rope_parameters": scaling}
-    options = {"config": config} if scaling else {}
+def rotary_review(adapter: Callable[[], Callable], scaling: dict) -> Report:
+    """Hold a function to what transformers computes for a scaling."""
+    options = {}
+    if scaling:
+        module = llama("llama", "Llama", scaling)[1]
+        options["frequencies"] = module.inv_freq.numpy()
+        options["length"] = module.attention_scaling
     return review_rotary(adapter(), WIDTH, max_len=LENGTH, **options)
 
 
-def table_review(place: str, make: Callable) -> Review:
+def table_review(place: str, make: Callable) -> Report:
     encoder = partial(make, use(place))
     encoder(4, WIDTH)  # if the library does not work, say so
     return review(encoder, WIDTH, max_len=LENGTH, tolerance=1e-3)
 
 
-def row(library: str, name: str, look: Callable[..., Review], *of) -> str:
+def row(library: str, name: str, look: Callable[..., Report], *of) -> str:
     """Return a function's row of the table."""
     try:
         found = look(*of)
         convention, library = found.convention, f"{library} {version(library)}"
-        words = [f"{check}: {said}" for check, said in found.findings.items()]
-        if len(words) > 2:  # checks of a table; the last one says why
-            *_, last = found.findings.values()
-            words = [f"{', '.join(found.findings)}: {last.split('. ')[0]}."]
-        words += [note for note in found.notes if note.startswith("base ")]
+        words = [f"{kind}: {said}" for kind, said in found.findings.items()]
     except Exception as error:  # whatever an import of a library raises
         said = " ".join(str(error).split())[:200]
         convention, words = (

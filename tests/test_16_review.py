@@ -54,12 +54,34 @@ def test_rounded_frequencies_are_equally_wrong_everywhere(names, seed):
     assert error(angles, 3, 0) < 0.5 < error(angles, 303, 300)
 
 
+def one_row(x, p):
+    """Each row at the positions of the first, whatever the call."""
+    return rotate(x, p[:1] + 0 * p)
+
+
+def decodes(x, p):
+    return rotate(x, np.where(x.shape[1] == 1, p[0, 0], p))
+
+
+def half_exponents(width):
+    return np.exp(-np.arange(width // 2) * np.log(1e4) / width)
+
+
 REPLIES = [
-    (2, rotate, "The review finds"),
+    (2, rotate, "The review finds nothing"),
     (2, lambda x, p: rotate(x, p + 1), "One of the four checks"),
-    (2, lambda x, p: rotate(x, np.minimum(p, 200_000)), "Wrong, but only"),
-    (2, lambda x, p: x if len(x) > 16 else rotate(x, p), "Correct."),
-    (3, lambda x, p: rotate(x, p), "Correct."),
+    (2, one_row, "Calls of many tokens"),
+    (2, lambda x, p: x if len(x) > 16 else rotate(x, p), "Review your fu"),
+    (
+        2,
+        lambda x, p: x if x.shape[1] == 1 else rotate(x, p),
+        "Review your fun",
+    ),
+    (2, decodes, "Correct."),
+    (3, half_exponents, "Correct."),
+    (3, lambda width: half_exponents(width) ** 2, "These are the usual"),
+    (3, lambda width: half_exponents(width)[:3], "8 pairs at width 16"),
+    (3, lambda width: half_exponents(width) ** 4, "Compare 100 with"),
 ]
 
 
@@ -101,12 +123,3 @@ def test_exercise_1_wants_vectors(names):
         return np.allclose(made, right, atol=0.05)
 
     assert_replies(names["check_1"], [of_scores], "Compare vectors")
-
-
-def test_exercise_3_wants_the_shape_of_x(names):
-    turn = names["turn_heads"]
-    for answer, reply in (
-        (lambda x, p: turn(x[:, None], p), "The axis for heads is still"),
-        (lambda x, p: turn(x[:, None], p)[:, 0], "Correct."),
-    ):
-        assert_replies(names["check_3"], [answer], reply)

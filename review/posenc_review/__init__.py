@@ -439,7 +439,8 @@ def reference_for(
         say.lengths(report, seen, length, off)
     small = np.where(measure.differ(seen, due), 0, measure.missed(seen, due))
     forgiven = (measure.lost(due) + small) * float32
-    forgiven += np.where(due == seen.measured, seen.doubt, 0)
+    if {"columns", "frequencies", "sign"} & {*report.findings}:
+        forgiven += np.where(due == seen.measured, seen.doubt, 0)
     lengths = np.where(off, seen.length, length)
     return Reference(pairs, due, lengths, tolerance, forgiven)
 

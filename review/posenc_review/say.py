@@ -184,7 +184,7 @@ def reader(reference: Reference) -> Callable[[np.ndarray], int | str]:
             if k != fastest:
                 waves = np.exp(1j * places * reference.rates[k])
             slack = 2 * reference.forgiven[k] * np.abs(places)
-            slack += 3 * reference.tolerance
+            slack += 3 * max(reference.tolerance, 1e-4)
             places = places[np.abs(waves - hands[k]) < slack]
         return int(places[0]) if len(places) == 1 else "no position"
 
