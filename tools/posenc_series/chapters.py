@@ -21,9 +21,6 @@ EXPLANATION = """\
 
 </details>"""
 PREDICTION = "Your prediction: "
-NEEDS_CHECK = """
-
-*What is folded below checks your answer: run it first.*"""
 SOLUTIONS = """\
 # Solutions: {}
 
@@ -120,8 +117,6 @@ def student_notebook(path: Path) -> NotebookNode:
             # JupyterLab opens a raw cell at one click.
             place = new_raw_cell(PREDICTION, id=f"your-{cell.id}")
             notebook.cells.append(place)
-        elif "exercise" in tags(cell):
-            cell.source += NEEDS_CHECK
     return notebook
 
 
