@@ -1,7 +1,8 @@
-"""Weights of the small models of notebook 13, in eight bits a number.
+"""Weights of small trained models, in eight bits a number.
 
-`inside.json` holds the model of the figure "inside", and `stranger.json` that
-of an exercise in notebook 13. `tools/store_models.py` trains and stores both.
+`inside.json` holds the model of the figure "inside", `stranger.json` that of
+an exercise in notebook 13, and `prose.json` the two tables that notebook 05
+looks into. `tools/store_models.py` trains and stores all three.
 """
 
 import json
@@ -25,6 +26,24 @@ def load_weights(name: str) -> list[np.ndarray]:
     """
     packed = (files("posenc") / f"{name}.json").read_text("utf-8")
     return [unpack(matrix) for matrix in json.loads(packed)]
+
+
+def load_tables() -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Read the words and both tables of the model that has read our prose.
+
+    Returns:
+        The vocabulary, its word vectors `[words, d_model]`, and the position
+        vectors `[positions, d_model]`.
+    """
+    packed = json.loads((files("posenc") / "prose.json").read_text("utf-8"))
+    word_table, position_table = map(unpack, packed["tables"])
+    return packed["words"], word_table, position_table
+
+
+def packed_tables(words: Sequence[str], tables: Sequence[np.ndarray]) -> str:
+    """A vocabulary and its tables as `load_tables` reads them."""
+    packed = {"words": list(words), "tables": [pack(each) for each in tables]}
+    return json.dumps(packed) + "\n"
 
 
 def packed_weights(weights: Sequence[np.ndarray]) -> str:

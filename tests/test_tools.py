@@ -6,7 +6,7 @@ import pytest
 import store_models
 from posenc_series import chapters
 
-from posenc.stored import load_weights
+from posenc.stored import load_tables, load_weights
 
 # Speed. Nothing is timed here: each side runs once.
 
@@ -47,12 +47,17 @@ def test_a_speed_that_is_not_what_it_must_be_is_an_error(
     assert "times as fast at least" in done.stderr
 
 
-# The models of notebook 13. What trains them is tested with the notebook.
+# Stored models. What trains them is tested with their notebooks.
 
 
 @pytest.fixture(scope="module")
 def notebook_13() -> dict:
     return chapters.run_up_to("13_inside", last="train")
+
+
+def trained_on_prose() -> tuple:
+    words, *tables = load_tables()
+    return words, tables
 
 
 @pytest.mark.parametrize(
@@ -69,13 +74,16 @@ def test_what_was_trained_is_stored(
     names = notebook_13 | {"train": train}
     monkeypatch.setattr(store_models, "run_up_to", lambda name, last: names)
     monkeypatch.setattr(store_models, "SEEDS", {"inside": 0})
+    monkeypatch.setattr(store_models, "train_on_prose", trained_on_prose)
     monkeypatch.setattr(store_models, "ROOT", tmp_path)
     (tmp_path / "posenc").mkdir()
     done = command(store_models)
     assert said in done.stderr
     assert bool(done.returncode) == bool(said)
-    stored = (tmp_path / "posenc/inside.json").read_text("utf-8")
-    assert stored == (chapters.ROOT / f"posenc/{trained}.json").read_text()
+    stored = {"inside": trained} | ({} if said else {"prose": "prose"})
+    for name, file in stored.items():
+        now = (tmp_path / f"posenc/{name}.json").read_text("utf-8")
+        assert now == (chapters.ROOT / f"posenc/{file}.json").read_text()
 
 
 def test_a_cell_that_is_gone_is_named():

@@ -1,20 +1,30 @@
-"""Train the two models that are stored with the series, and store them.
+"""Train the models that are stored with the series, and store them.
 
-Both are models of notebook 13, trained by its own cells: `inside` is the
-model of the figure to play with, `stranger` that of an exercise. Run this
-again after a change of the model or of its training, and then the tests,
-since the texts that describe the two are written for these weights.
+`inside` and `stranger` are models of notebook 13, trained by its own cells:
+that of the figure to play with, and that of an exercise. `prose` are the two
+tables of a model that has read the text of all notebooks and learned to fill
+in missing words; notebook 05 looks into them. Run this again after a change
+of a model or of its training, and then the tests, since the texts that
+describe the models are written for these weights.
 """
 
-import numpy as np
-from posenc_series import commands
-from posenc_series.chapters import run_up_to
-from posenc_series.listing import ROOT
+import re
 
-from posenc.stored import load_weights, packed_weights
+import keras
+import numpy as np
+from keras import layers
+from posenc_series import commands
+from posenc_series.chapters import read_notebook, run_up_to
+from posenc_series.listing import NOTEBOOKS, ROOT
+
+from posenc.layers import PositionEmbeddingLayer
+from posenc.stored import load_weights, packed_tables, packed_weights
 
 SEEDS = {"inside": 0, "stranger": 3}
 MOST_CHANGED = 0.01  # of the predictions, by storing in fewer bits
+SEQ_LEN, VOCAB_SIZE, D_MODEL, HEADS = 20, 200, 50, 5  # sizes of notebook 05
+MISSING, UNKNOWN = 0, 1  # ids
+BATCH, STEPS = 64, 6000
 
 
 def predictions(names: dict, model) -> np.ndarray:
@@ -42,12 +52,79 @@ def store(names: dict, name: str, seed: int) -> None:
         raise commands.CommandError("eight bits are not enough")
 
 
+def prose_of_all_notebooks() -> list[str]:
+    """The words of each text cell, without formulas, code and addresses."""
+    left_out = re.compile(r"\$[^$]*\$|`[^`]*`|\]\([^)]*\)")
+    return [
+        " ".join(re.findall(r"[a-z]+", left_out.sub(" ", cell.source.lower())))
+        for notebook in NOTEBOOKS
+        for cell in read_notebook(notebook.path).cells
+        if cell.cell_type == "markdown"
+    ]
+
+
+def passages(texts: list[str]) -> tuple[list[str], np.ndarray]:
+    """The vocabulary, and ids `[passage, position]` of all passages."""
+    vectorize = layers.TextVectorization(max_tokens=VOCAB_SIZE)
+    vectorize.adapt(texts)
+    rows = [np.asarray(vectorize(text), "int32") for text in texts]
+    windows = np.lib.stride_tricks.sliding_window_view
+    cut = [windows(row, SEQ_LEN) for row in rows if len(row) >= SEQ_LEN]
+    words = [str(word) for word in vectorize.get_vocabulary()]
+    return words, np.concatenate(cut)
+
+
+def build_gap_filler() -> keras.Model:
+    """One transformer block, with learned words and positions."""
+    ids = keras.Input([SEQ_LEN], dtype="int32")
+    tables = PositionEmbeddingLayer(
+        SEQ_LEN, VOCAB_SIZE, D_MODEL, name="tables"
+    )
+    x = tables(ids)
+    mixed = layers.MultiHeadAttention(HEADS, D_MODEL // HEADS)(x, x)
+    x = layers.LayerNormalization()(x + mixed)
+    hidden = layers.Dense(2 * D_MODEL, "relu")(x)
+    x = layers.LayerNormalization()(x + layers.Dense(D_MODEL)(hidden))
+    return keras.Model(ids, layers.Dense(VOCAB_SIZE)(x))
+
+
+def train_on_prose(
+    seed: int = 0, steps: int = STEPS
+) -> tuple[list[str], list[np.ndarray]]:
+    """Train a model to fill gaps; return the vocabulary and its two tables.
+
+    Of every passage, three words in twenty are missing, on average.
+    """
+    words, ids = passages(prose_of_all_notebooks())
+    keras.utils.set_random_seed(seed)
+    rng, model = np.random.default_rng(seed), build_gap_filler()
+    ids = ids[rng.integers(len(ids), size=BATCH * steps)]
+    missing = rng.uniform(size=ids.shape) < 0.15
+    answers = np.where(missing & (ids != UNKNOWN), ids, -1)
+    rate = keras.optimizers.schedules.CosineDecay(3e-3, steps)
+    loss = keras.losses.SparseCategoricalCrossentropy(
+        from_logits=True, ignore_class=-1
+    )
+    model.compile(keras.optimizers.Adam(rate), loss, steps_per_execution=50)
+    model.fit(np.where(missing, MISSING, ids), answers, BATCH, verbose=0)
+    tables = model.get_layer("tables")
+    return words, [tables.word_table.numpy(), tables.position_table.numpy()]
+
+
+def store_tables() -> None:
+    """Train on the prose, and write words and tables."""
+    file = ROOT / "posenc/prose.json"
+    file.write_text(packed_tables(*train_on_prose()), "utf-8")
+    print(f"{file.name}: {file.stat().st_size / 1000:.0f} kB")
+
+
 def main() -> None:
-    """Train and store both."""
+    """Train and store all."""
     commands.parser(__doc__).parse_args()
     names = run_up_to("13_inside", last="train")
     for name, seed in SEEDS.items():
         store(names, name, seed)
+    store_tables()
 
 
 if __name__ == "__main__":
