@@ -152,7 +152,9 @@ def test_what_goes_wrong_is_said_and_python_goes_on(page, address):
 def test_nothing_is_kept_and_nothing_loads(browser, address, project):
     """Without storage, and from a file, pages say so and work as they can."""
     page = browser.new_page()
-    page.add_init_script("delete Window.prototype.localStorage")
+    page.add_init_script(
+        "Object.defineProperty(window, 'localStorage', {get() { throw 1; }})"
+    )
     page.goto(f"{address}{FIRST.stem}.html")
     assert "keeps nothing" in page.locator(".your-work").inner_text()
     page.goto(f"file://{project}/site/{FIRST.stem}.html")

@@ -1,4 +1,4 @@
-// A field for code: a <textarea> whose text cannot be seen, on a <pre> that
+// A field for code: a <textarea> whose text cannot be seen, on a box that
 // shows the same text in colors and gives both their size.
 const KEYWORDS =
   "and as assert async await break case class continue def del elif else except finally for from global if" +
@@ -87,7 +87,7 @@ class Keys {
 export class Editor {
   // `label` names the field; `run` and `changed` are called as it says.
   constructor(source, label, { run, changed }) {
-    this.colors = document.createElement("pre");
+    this.colors = document.createElement("div");
     this.colors.setAttribute("aria-hidden", "true");
     this.field = document.createElement("textarea");
     Object.assign(this.field, { value: source, spellcheck: false, autocomplete: "off", rows: 1 });
