@@ -210,6 +210,7 @@ class Play extends HTMLElement {
   }
   // Dark is where the page writes in light colors.
   repaint() {
+    if (!this.isConnected) return; // taken away in the middle of a transition
     const [r, g, b] = getComputedStyle(this).color.match(/[\d.]+/g);
     this.toggleAttribute("dark", +r + +g + +b > 380);
     this.stage.draw();

@@ -12,6 +12,7 @@ const LONG = "If it does not end, stop it; all variables are lost then.";
 
 export class Session {
   constructor(boxes) {
+    this.start(); // which takes longest
     const keys = document.createElement("p");
     Object.assign(keys, { id: "keys-of-cells", hidden: true, textContent: KEYS });
     this.cells = boxes.map((box, index) => new Cell(box, index + 1, (cell) => this.ask(cell)));
@@ -33,7 +34,6 @@ export class Session {
       work,
     );
     document.querySelector("article").append(keys, bar);
-    this.start();
     this.say(STARTING);
   }
 
