@@ -211,8 +211,8 @@ class Rotation:
         Returns:
             `[position, column of the result, column that was 1]`.
         """
-        made = []
-        for column in [*range(self.width), 0]:
+        made, columns = [], np.arange(self.width)
+        for column in [*columns, 0]:
             x = np.zeros((1, COLUMNS_AT.size, self.width))
             x[..., column] = 1
             made.append(self(x, COLUMNS_AT)[0])
@@ -228,11 +228,14 @@ class Rotation:
         matrices = np.stack(made[:-1], axis=-1)[COLUMNS_AT[0].argsort()]
         if not np.isfinite(matrices[1:]).all():
             raise CallError("NaN or infinity at position 1, 2, 3 or 40")
-        as_half = np.arange(self.width).reshape(-1, 2).T.ravel()
-        written = np.eye(self.width)[as_half]
-        if self.width > 2 and np.allclose(matrices[0], written, atol=0.05):
-            self.order = as_half.argsort()  # as DeepSeek's functions write
-            matrices = matrices[:, self.order]
+        moved = np.flatnonzero(np.abs(matrices[0]).argmax(axis=1) != columns)
+        if moved.size > 1 and np.ptp(moved) % 2:
+            order = columns.copy()  # as DeepSeek's functions write a part
+            part = slice(moved[0] - 1, moved[-1] + 2)
+            order[part] = columns[part].reshape(-1, 2).T.ravel()
+            if np.allclose(matrices[0], np.eye(self.width)[order], atol=0.05):
+                self.order = order.argsort()
+                matrices = matrices[:, self.order]
         return matrices
 
 
@@ -257,7 +260,11 @@ def calls(limit: int, width: int) -> Iterator[tuple[str, np.ndarray]]:
     padding = [[1, 1, 1, 1, 0, 1, 2], [0, 0, 0, 1, 2, 3, 4], range(7)]
     yield "behind padding", np.array(padding)
     yield "of equal positions", np.tile([[9], [4]], 5)
-    for order in ([5, 9, 6, 40, 7, 20], [5, 6, 7, 9, 40, 20]):
+    yield "of 5 rows of 5 tokens", random.integers(0, limit - 5, (5, 5))
+    for other in ([5, 9, 6, 40], [0, 1, 2, 3]):
+        yield "of two rows of 4 tokens", np.array([[5, 6, 7, 8], other])
+    out_of_order = [5, 9, 6, 40, 7, 20], [5, 6, 7, 9, 40, 20]
+    for order in (*out_of_order, [9, 8, 7, 6, 5], [5, 7, 6, 8, 9]):
         yield "of positions out of order", np.array([order])
     packed = [np.arange(tokens) for tokens in (29, 17, 40)]
     yield "of packed texts", np.concatenate(packed)[None]
@@ -375,6 +382,15 @@ def read_frequencies(
         for words_of_other, other in named.items():
             if reads_back(turned, seen, other):
                 return other, words_of_other
+    foretold = turned[1:-1] * np.exp(1j * seen.measured)
+    uneven = ~(np.abs(turned[2:] - foretold) <= 0.1).all(axis=0)
+    if uneven.any():
+        k = int(uneven.argmax())
+        steps = np.angle(turned[2:6, k] * turned[1:5, k].conj())
+        said = f"{uneven.sum()} of {count} pairs turn unevenly: pair {k} by"
+        said += f" {', '.join(plain(step, 4) for step in steps)} radians from"
+        report.add("uneven", f"{said} position 1 to 2, 3, 4 and 5.")
+        return due, words
     if free and many(words) > 0.25:
         say_or_refuse(report, seen, follows)
     else:
@@ -398,8 +414,8 @@ def say_or_refuse(
 ) -> None:
     """Say that frequencies are no usual ones, or that nobody can tell.
 
-    All known scalings turn all pairs in one direction, none by more than a
-    radian per position, and most pairs more slowly than those before.
+    All known scalings turn all pairs evenly and in one direction, none by more
+    than a radian per position, and most more slowly than those before.
     """
     size = np.abs(seen.measured)
     listed = [plain(rate, 4) for rate in seen.measured]

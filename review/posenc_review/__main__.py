@@ -108,7 +108,7 @@ def model_settings(
         width = width or config.hidden_size // config.num_attention_heads
     most = config.max_position_embeddings
     if "longrope" in kinds:  # beyond, other frequencies follow
-        most = module.original_max_seq_len
+        most = config.rope_parameters["original_max_position_embeddings"]
     return {
         "width": max(width, 2 * len(asked[layers])),
         "frequencies": asked[layers],

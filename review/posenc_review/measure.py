@@ -63,7 +63,7 @@ def pairs_of(matrices: np.ndarray) -> np.ndarray:
     The matrices say what some positions make of each column.
     """
     mixing = np.abs(np.nan_to_num(matrices)).max(axis=0)
-    others = np.maximum(mixing, mixing.T) > 1e-6 * mixing.max()
+    others = np.maximum(mixing, mixing.T) > 1e-7 * mixing.max()
     np.fill_diagonal(others, False)
     if others.sum(axis=1).max() > 1:
         column = int(others.sum(axis=1).argmax())

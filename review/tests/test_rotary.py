@@ -59,7 +59,7 @@ POSITIONS = [  # what positions `p` [rows, tokens] are taken for; what is said
     (lambda p: token(p) + 0 * p, "read back are the number of the token"),
     (lambda p: p - p[:, :1], "are the position less the first of its row"),
     (lambda p: p - p.min(), "20, 21, 22, 23, 24, 25 as 0, 1, 2, 3, 4, 5 in"),
-    (lambda p: p[:, :1] + token(p), "9, 6, 40, 7, 20 as 8, 7, 9, 9, 10 in"),
+    (lambda p: p[:, :1] + token(p), "1, 0, 2 as 6, 5, 7 in a call behind"),
     (lambda p: np.minimum(p, p.shape[1] - 1), "22, 23, 24, 25 as 6, 6, 6, 6"),
     (lambda p: p // 8 * 8, "positions 1 to 7, 9 to 15, 17 to 23"),
     (lambda p: 0 * p + 1, "0, 2, 3, 4, 5, 6 as 1, 1, 1, 1, 1, 1"),
@@ -68,7 +68,7 @@ POSITIONS = [  # what positions `p` [rows, tokens] are taken for; what is said
     (lambda p: p + (p.shape[1] == 1 < len(p)), "Right are all others"),
     (
         lambda p: np.maximum.accumulate(p - token(p), 1) + token(p),
-        "6, 7, 20 as 10, 41, 41 in a call of positions out of order",
+        "1, 0, 2 as 6, 5, 7 in a call behind padding",
     ),
     (lambda p: p + 1, "read back are 1 after their own"),
     (lambda p: p + 3, "read back are 3 after their own"),
