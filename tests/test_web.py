@@ -341,23 +341,6 @@ def test_a_page_is_whole_and_accessible(page, address, name):
 
 
 @pytest.mark.slow
-def test_the_ring_around_a_fold_is_whole(page, address):
-    """Inside its box, which clips what is outside."""
-    page.goto(f"{address}00_in_one_sitting.html")
-    folds = page.locator("article summary").all()
-    assert folds
-    for fold in folds:
-        page.keyboard.press("Shift")  # so that the focus is by keyboard
-        fold.focus()
-        ring = fold.evaluate(
-            "f => [getComputedStyle(f).outlineStyle,"
-            " parseFloat(getComputedStyle(f).outlineWidth)"
-            " + parseFloat(getComputedStyle(f).outlineOffset)]"
-        )
-        assert ring == ["solid", 0]
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
 def test_figures_play_on_the_pages_and_follow_the_theme(page, address, width):
     page.set_viewport_size({"width": width, "height": 844})

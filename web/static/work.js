@@ -137,20 +137,14 @@ function progress(page) {
 
 function showProgress() {
   document.querySelectorAll("a.chapter, nav.bd-links a.internal").forEach((link) => {
-    const page = new URL(link.href).pathname
-      .split("/")
-      .pop()
-      .replace(/\.html$/, "");
+    const page = link.pathname.split("/").pop().replace(".html", "");
     const words = page in EXERCISES ? progress(page) : "";
-    let mark = link.querySelector(".progress");
-    if (!mark && words) {
-      mark = document.createElement("span");
-      (link.querySelector(".about") ?? link).append(" ", mark);
-    }
-    if (!mark) return;
-    mark.className = "progress";
-    mark.hidden = !words;
+    link.querySelector(".how-far")?.remove();
+    if (!words) return;
+    const mark = document.createElement("span");
+    mark.className = "how-far";
     mark.textContent = words;
+    (link.querySelector(".about") ?? link).append(" ", mark);
   });
 }
 
@@ -176,11 +170,8 @@ function yourWork() {
     const written = predictions.filter(({ value }) => value).length;
     const parts = [];
     if (predictions.length) parts.push(`${written} of ${predictions.length} predictions`);
-    if (+EXERCISES[posenc.PAGE]) {
-      parts.push(
-        `${posenc.ids("right", posenc.PAGE).length} of ${EXERCISES[posenc.PAGE]} exercises right`,
-      );
-    }
+    const exercises = EXERCISES[posenc.PAGE];
+    if (+exercises) parts.push(`${posenc.ids("right").length} of ${exercises} exercises right`);
     const where = posenc.isLasting
       ? "It stays in this browser, on this device, and is sent nowhere."
       : "This browser keeps nothing: download your notebook before you leave.";
@@ -210,7 +201,7 @@ function yourWork() {
       const answer = await fetch(`notebooks/${posenc.PAGE}.ipynb`);
       const text = JSON.stringify(withWork(await answer.json()), null, 1);
       const link = document.createElement("a");
-      link.href = URL.createObjectURL(new Blob([text], { type: "application/x-ipynb+json" }));
+      link.href = URL.createObjectURL(new Blob([text]));
       link.download = `${posenc.PAGE}_mine.ipynb`;
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
@@ -247,14 +238,8 @@ function withWork(notebook) {
     cell.source = posenc.read("cell", cell.id)?.source ?? written + (places.get(cell.id) ?? "");
   }
   const source = posenc.read("cell", "scratch")?.source;
-  const scratch = {
-    cell_type: "code",
-    execution_count: null,
-    id: "scratch",
-    metadata: {},
-    outputs: [],
-  };
-  if (source) notebook.cells.push({ ...scratch, source });
+  const empty = { cell_type: "code", execution_count: null, metadata: {}, outputs: [] };
+  if (source) notebook.cells.push({ ...empty, id: "scratch", source });
   return notebook;
 }
 

@@ -1,14 +1,5 @@
 // What a cell shows below its code, in the same elements as on the page.
-const KINDS = [
-  "text/html",
-  "image/svg+xml",
-  "image/png",
-  "image/jpeg",
-  "text/latex",
-  "text/markdown",
-  "text/plain",
-];
-const REWRITTEN = /^.*\r(?!\n)/gm; // by a line of progress
+const KINDS = ["text/html", "image/svg+xml", "image/png", "text/plain"];
 
 function textBox(kind, text) {
   const box = document.createElement("div");
@@ -96,9 +87,7 @@ export class Outputs {
       box.dataset.stream = stream;
       this.box.append(box);
     }
-    const pre = box.querySelector("pre");
-    pre.append(text);
-    if (text.includes("\r")) pre.textContent = pre.textContent.replace(REWRITTEN, "");
+    box.querySelector("pre").append(text);
   }
 
   // The cell has ended, with an error if there is a text for it.
