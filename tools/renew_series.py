@@ -15,6 +15,7 @@ import nbformat
 from nbformat import NotebookNode
 from posenc_series import commands
 from posenc_series.chapters import read_notebook
+from posenc_series.lessons import table_of_questions, table_of_stuck
 from posenc_series.listing import (
     COLAB,
     LIST,
@@ -31,7 +32,7 @@ from posenc_series.listing import (
     tables,
 )
 
-TABLE = re.compile(r"(?s)(?<=<!--notebooks-->\n).*?(?=<!--end-->)")
+TABLE = r"(?s)(?<=<!--{}-->\n).*?(?=<!--end-->)"
 ALONG = re.compile(r"(?m)^\[(?:Previous|Next): .+$")
 MINUTES = re.compile(r"(?i)(?<=\babout )\d+(?= minutes)")
 README, CONTENTS = ROOT / "README.md", ROOT / "notebooks/README.md"
@@ -51,10 +52,18 @@ def files_as_listed() -> dict[Path, str]:
     published = read_published()
     texts = {
         README: with_badges(
-            with_table(README, tables(listed, "notebooks/")), published
+            with_tables(README, {"notebooks": tables(listed, "notebooks/")}),
+            published,
         ),
-        WORKSHOP: with_table(WORKSHOP, f"{table_of_needs(listed)}\n"),
-        CONTENTS: with_table(CONTENTS, tables(listed)),
+        WORKSHOP: with_tables(
+            WORKSHOP,
+            {
+                "notebooks": f"{table_of_needs(listed)}\n",
+                "questions": f"{table_of_questions()}\n",
+                "stuck": f"{table_of_stuck()}\n",
+            },
+        ),
+        CONTENTS: with_tables(CONTENTS, {"notebooks": tables(listed)}),
         **with_addresses(published),
     }
     for each in listed:
@@ -66,14 +75,17 @@ def files_as_listed() -> dict[Path, str]:
     return texts
 
 
-def with_table(path: Path, table: str) -> str:
-    """A page with its table replaced."""
+def with_tables(path: Path, tables: dict[str, str]) -> str:
+    """A page with its tables replaced, by name."""
     text = path.read_text(encoding="utf-8")
-    if not TABLE.search(text):
-        raise commands.CommandError(
-            f"{path}: no <!--notebooks--> and <!--end-->"
-        )
-    return TABLE.sub(lambda _: table, text)
+    for name, table in tables.items():
+        place = re.compile(TABLE.format(name))
+        if not place.search(text):
+            raise commands.CommandError(
+                f"{path}: no <!--{name}--> and <!--end-->"
+            )
+        text = place.sub(lambda _, table=table: table, text, count=1)
+    return text
 
 
 def with_badges(text: str, published: Published) -> str:

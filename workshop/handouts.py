@@ -5,6 +5,7 @@ Chromium, Chrome or Edge, version 131 or newer.
 """
 
 import argparse
+import base64
 import os
 import re
 import shutil
@@ -39,6 +40,7 @@ from posenc.play import figures_in, script_of
 Address = Callable[[str], str | None]  # of the notebook of this name
 
 KINDS = ("student", "instructor")
+TEMPLATES = ROOT / "workshop/templates"
 BROWSERS = ("chromium", "chromium-browser", "chrome", "msedge")
 
 
@@ -57,9 +59,17 @@ class _Renderer(IPythonRenderer):
         return f"<p>{text}</p>"
 
 
-def _markdown(source: str) -> str:
+def markdown(source: str) -> str:
+    """Text as HTML, with formulas as MathML."""
     renderer = _Renderer(escape=False, exclude_anchor_links=True)
     return MarkdownWithMath(renderer=renderer).render(source)
+
+
+def math_font() -> str:
+    """The font of formulas, as CSS that needs no other file."""
+    font = base64.b64encode((TEMPLATES / "STIXTwoMath.woff").read_bytes())
+    source = f"data:font/woff;base64,{font.decode()}"
+    return f'@font-face {{ font-family: "Handout Math"; src: url({source}); }}'
 
 
 # Pages.
@@ -206,7 +216,7 @@ def page(
         extra_template_basedirs=[str(ROOT / "workshop")],
         exclude_input_prompt=True,
         exclude_output_prompt=True,
-        filters={"markdown2html": _markdown},
+        filters={"markdown2html": markdown},
     )
     html, _ = exporter.from_notebook_node(
         nbformat.v4.new_notebook(cells=cells), {"handout": handout}
@@ -306,7 +316,8 @@ def _say(file: Path, pages: int | None = None) -> None:
     print(f"{file} {size}{length}", flush=True)
 
 
-def _notebook(name: str) -> Path:
+def notebook(name: str) -> Path:
+    """The notebook of this file or number."""
     path = Path(name)
     if path.suffix == ".ipynb" and path.is_file():
         return path
@@ -323,7 +334,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     command.add_argument(
         "paths",
         nargs="*",
-        type=_notebook,
+        type=notebook,
         default=[each.path for each in NOTEBOOKS],
         metavar="NOTEBOOK",
         help="the notebooks to use, by file or number (default: all)",

@@ -10,6 +10,8 @@ ASKS = {"exercise", "form"}  # their code waits for a reader's answer
 # What only a browser needs, and the repository has once: no output stores it.
 PLAY_SCRIPT = re.compile("(?s)(?<=</posenc-play>)<script>.*</script>")
 JUDGMENTS = ("true", "false", "it depends")  # of a sentence in a form
+# The list that ends a Predict.
+CHOICES = re.compile(r"\n\n((?:- .+(?:\n  .+)*(?:\n|$))+)\s*$")
 TAGS = FOLDED | VARIES | ASKS | {"predict", "reveal"}
 
 
@@ -26,3 +28,12 @@ def is_form(cell: NotebookNode) -> bool:
 def is_folded(cell: NotebookNode) -> bool:
     """Whether JupyterLab shows a cell's first line only."""
     return cell.metadata.get("jupyter", {}).get("source_hidden", False)
+
+
+def question_and_choices(source: str) -> tuple[str, list[str]]:
+    """A Predict's question, and its choices, which may be none."""
+    listed = CHOICES.search(source)
+    if not listed:
+        return source, []
+    choices = re.split(r"(?m)^- ", listed[1])[1:]
+    return source[: listed.start()], [" ".join(c.split()) for c in choices]

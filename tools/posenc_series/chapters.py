@@ -1,7 +1,7 @@
 """A notebook as a chapter of handouts and of the web edition."""
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -156,6 +156,42 @@ def title_of(path: Path, cells: list[NotebookNode]) -> str:
     return " ".join([path.stem[:2], *titles[:1]])
 
 
+def in_sections(
+    cells: list[NotebookNode], names: Collection[str]
+) -> list[NotebookNode]:
+    """The cells before the first section, and those of some sections.
+
+    Args:
+        cells: Of a notebook.
+        names: Of sections, or how these begin; upper case does not count.
+            If there are none, all cells are returned.
+    """
+    if not names:
+        return cells
+    wanted, found, is_wanted = [each.lower() for each in names], [], True
+    for cell in cells:
+        for title in headings(cell, 2):
+            is_wanted = title.lower().startswith(tuple(wanted))
+        if is_wanted:
+            found.append(cell)
+    return found
+
+
+def check_sections(paths: Sequence[Path], names: Collection[str]) -> None:
+    """Raise a `CommandError` for a section that no notebook has."""
+    titles = [
+        title
+        for path in paths
+        for cell in read_notebook(path).cells
+        for title in headings(cell, 2)
+    ]
+    for name in names:
+        if not any(t.lower().startswith(name.lower()) for t in titles):
+            raise CommandError(
+                f"no section {name!r}; there are: {', '.join(titles)}"
+            )
+
+
 def answers(cells: list[NotebookNode]) -> list[tuple[int, int]]:
     """Where the answer to each Predict begins and ends.
 
@@ -219,6 +255,21 @@ def relink(source: str, link: Link) -> str:
         return f"[{match['text']}]({address})"
 
     return LINK.sub(replace, source)
+
+
+def without_folds(source: str) -> str:
+    """Text for where nothing can be unfolded: no word says that it can.
+
+    What tells how to open or run folded cells is left out as a sentence,
+    and elsewhere only the word "folded".
+    """
+    sentence = (
+        r"(?:(?<=[.?!:] )|(?<=\n)|\A)[^\n.?!]*{}[^\n]*?[.?!](?: |(?=\n|\Z))"
+    )
+    how = r"(?:are folded: click|is (?:in the )?folded|cell folded)"
+    source = re.sub(sentence.format(how), "", source)
+    source = re.sub(r"(?m)^(# .*)?Run the folded cells.*\n", "", source)
+    return re.sub(r"\b(?:folded )(?=cells?\b|`)", "", source)
 
 
 def alt_texts(cell: NotebookNode, path: Path) -> list[str]:
