@@ -111,6 +111,7 @@ def review_rotary(
     longest = max(1, np.median(seen.length) - 0.01)
     slack = tolerance + 3 * step * 2 ** np.ceil(np.log2(longest))
     say.rotation(report, matrices, pairs, slack)
+    del matrices  # which are large
     if "rotation" in report.findings:
         report.looked_at = "Looked at: positions 0 to 3 and 40."
         return report
@@ -229,7 +230,8 @@ class Rotation:
         if not np.isfinite(matrices[1:]).all():
             raise CallError("NaN or infinity at position 1, 2, 3 or 40")
         moved = np.flatnonzero(np.abs(matrices[0]).argmax(axis=1) != columns)
-        if moved.size > 1 and np.ptp(moved) % 2:
+        inside = moved.size and 0 < moved[0] and moved[-1] < self.width - 1
+        if inside and np.ptp(moved) % 2:
             order = columns.copy()  # as DeepSeek's functions write a part
             part = slice(moved[0] - 1, moved[-1] + 2)
             order[part] = columns[part].reshape(-1, 2).T.ravel()

@@ -181,6 +181,7 @@ FUNCTIONS = [  # of one line, and what is said
         "become 1.1 times as long in pair 3 of 16, where 1 is due",
     ),
     (lambda x, p: rope(x, p + 2048 * (p > 700)), "are 2048 after their own"),
+    (lambda x, p: np.roll(rope(x, p), 16, axis=-1), "16 of 16 pairs are not"),
 ]
 
 
