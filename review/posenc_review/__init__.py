@@ -230,7 +230,7 @@ class Rotation:
         if not np.isfinite(matrices[1:]).all():
             raise CallError("NaN or infinity at position 1, 2, 3 or 40")
         moved = np.flatnonzero(np.abs(matrices[0]).argmax(axis=1) != columns)
-        inside = moved.size and 0 < moved[0] and moved[-1] < self.width - 1
+        inside = moved.size and moved[0] > 0 and moved[-1] < self.width - 1
         if inside and np.ptp(moved) % 2:
             order = columns.copy()  # as DeepSeek's functions write a part
             part = slice(moved[0] - 1, moved[-1] + 2)
@@ -328,7 +328,7 @@ def read_layout(
     still = np.flatnonzero(~np.isin(pairs[:, 0], turning[:, 0]))
     if len(still):
         words = f"Of {len(pairs)} pairs, {runs('pair', still)}"
-        words += f" ({runs('column', pairs[still].ravel())}) never turn."
+        words += f" ({runs('column', pairs[still].ravel())}) stand still at positions 0 to 3 and 40."
         report.add("pairs", words, pairs=still)
     words = f"{pairs.size} of {width} columns, with columns {one} and {other}"
     if frequencies is not None and len(frequencies) != len(pairs):
