@@ -61,7 +61,7 @@ def i_in_the_loop(position, turns):
 REPLIES = [
     (1, [16, 16, 16, 16, 16], "Correct."),
     (1, (10, 20, 10, 30, 17), "Correct."),
-    (1, [16, 16, 16, 16, 15], ("How many positions", "try equal sizes")),
+    (1, [16, 16, 16, 16, 15], ("How many positions", "large enough")),
     (1, [2] * 20, "more than five"),
     (1, [32, 32, 32, 32], ("rows of sines do", "add a drawer")),
     (1, [100.5, -0.5], ("rows of sines do", "add a drawer")),
