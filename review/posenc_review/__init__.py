@@ -328,7 +328,8 @@ def read_layout(
     still = np.flatnonzero(~np.isin(pairs[:, 0], turning[:, 0]))
     if len(still):
         words = f"Of {len(pairs)} pairs, {runs('pair', still)}"
-        words += f" ({runs('column', pairs[still].ravel())}) stand still at positions 0 to 3 and 40."
+        words += f" ({runs('column', pairs[still].ravel())}) stand still at"
+        words += " positions 0 to 3 and 40."
         report.add("pairs", words, pairs=still)
     words = f"{pairs.size} of {width} columns, with columns {one} and {other}"
     if frequencies is not None and len(frequencies) != len(pairs):
