@@ -10,8 +10,8 @@ from posenc_helpers import encode_positions
 @pytest.mark.parametrize(("d", "n"), [(2, 10_000), (64, 10_000), (4, 100)])
 def test_the_formula_is_the_one_of_the_series(names, d, n):
     expected = encode_positions(range(100), d, n)
-    made = names["position_encoding"](100, d, n)
-    np.testing.assert_allclose(made, expected, rtol=0, atol=1e-12)
+    table = names["position_encoding"](100, d, n)
+    np.testing.assert_allclose(table, expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("n", [100, 10_000, 1_000_000])
@@ -27,7 +27,7 @@ def test_four_hands_are_too_few_and_many_are_not(names, n):
 def test_the_experiment_comes_out_so_on_seeds_that_are_not_printed(names):
     def mean_share(positions):
         seeds = range(1000, 1008)
-        return np.mean([names["share_right"](s, positions) for s in seeds])
+        return np.mean([names["right_answers"](s, positions) for s in seeds])
 
     steps = np.repeat(np.arange(5)[:, np.newaxis], 32, axis=1)
     assert mean_share(names["position_encoding"](5, 32)) > 0.99
