@@ -75,7 +75,8 @@ def guess_position(step):
 
 REPLIES = [
     (1, [["give me death", "me give death"]], "Correct."),
-    (1, [["give me a"] * 2], ("Two different", "the same ids")),
+    (1, [["give me a"] * 2], ("Two different", "the same words")),
+    (1, [["give me " * 11, "me give " * 11]], "How long"),
     (1, [["give me the cat", "me give the cat"], ["a", "of"]], "How long"),
     (1, [["give me a", "you me to"]], ("Which part", "one of places")),
     (1, [["give me"], "give me", 3], "a list of two phrases"),
