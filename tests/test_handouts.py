@@ -15,6 +15,7 @@ from fontTools.ttLib import TTFont
 from in_browser import OPEN_FOLDS, violations
 from posenc_series.commands import CommandError
 from posenc_series.learners import WRITTEN
+from posenc_series.listing import NOTEBOOKS
 from pypdf import PdfReader
 from small_series import (
     TITLES,
@@ -75,6 +76,20 @@ def test_links_lead_somewhere_and_the_sections_are_listed(student):
     }
     targets = {link["href"] for link in student.select("a[href]")}
     assert not {t for t in targets - there if not t.startswith("http")}
+
+
+def test_nothing_speaks_of_folded_cells(student):
+    for cell in student.select(".text_cell"):
+        assert not re.search("folded|Run All Above", cell.text)
+
+
+def test_choices_need_no_room_to_write(student):
+    for question in student.select(".celltag_predict"):
+        room = str(question.find_next_sibling())
+        has_choices = "something else" in question.text
+        assert bool(re.search("Your prediction|do you say", room)) != (
+            has_choices
+        )
 
 
 def test_formulas_are_set_in_a_font_that_has_them(student):
@@ -142,6 +157,34 @@ def test_a_page_links_to_exported_pages_only(small, tmp_path):
     html = (tmp_path / "student" / f"{first.stem}.html").read_text()
     assert "Next: the other" in html
     assert second.stem not in html
+
+
+def test_a_page_of_one_section(small):
+    html = handouts.page([small[0]], "student", "a4", str, (), ["recap"])
+    page = BeautifulSoup(html, "html.parser")
+    assert shown(page) == ["title", "aims", "recap", "nav-end"]
+
+
+def test_a_sheet_says_what_its_notebook_asks_and_answers():
+    text = " ".join(handouts.sheet(PATHS[0]).split())
+    for words in (
+        "dog chased the cat",
+        "| Meet RoPE |",
+        "**C** with all three | ____ | ____ |",
+        "permuting its inputs permutes its outputs",
+        "*Ask:* What did the index divided by 5 reach?",
+        '`solution_1 = ["000", "001", "011", "010", "110",',
+    ):
+        assert words in text
+    untils = re.findall(r"\| \d+ \| (\d+) \|", text)
+    assert abs(int(untils[-1]) - NOTEBOOKS[0].minutes) <= 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_a_sheet_has_two_pages(browser, path, tmp_path):
+    html = handouts.sheet_page(path, "a4")
+    assert handouts.print_pdf(html, tmp_path / "sheet.pdf", browser) == 2
 
 
 # The command.

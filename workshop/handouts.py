@@ -21,19 +21,30 @@ from nbconvert.filters.markdown_mistune import (
 )
 from nbformat import NotebookNode
 from playwright.sync_api import Browser, Error, sync_playwright
-from posenc_series.cells import ASKS, JUDGMENTS, is_folded, is_form, tags
+from posenc_series.cells import (
+    ASKS,
+    JUDGMENTS,
+    is_folded,
+    is_form,
+    question_and_choices,
+    tags,
+)
 from posenc_series.chapters import (
     alt_texts,
     answers,
+    check_sections,
     headings,
+    in_sections,
     read_notebook,
     relink,
     title_of,
+    without_folds,
 )
 from posenc_series.commands import CommandError, parser, run
 from posenc_series.formulas import mathml
 from posenc_series.learners import write_notebooks
 from posenc_series.listing import NOTEBOOKS, ROOT, TITLE
+from sheets import sheet
 
 from posenc.play import figures_in, script_of
 
@@ -41,6 +52,18 @@ Address = Callable[[str], str | None]  # of the notebook of this name
 
 KINDS = ("student", "instructor")
 TEMPLATES = ROOT / "workshop/templates"
+SHEET = """\
+<!DOCTYPE html>
+<html lang="en">
+<meta charset="utf-8">
+<title>{title}</title>
+<style>{style}</style>
+<body class="sheet">
+<main>
+{body}
+</main>
+</html>
+"""
 BROWSERS = ("chromium", "chromium-browser", "chrome", "msedge")
 
 
@@ -75,13 +98,16 @@ def math_font() -> str:
 # Pages.
 
 
-def mark_cells(path: Path, kind: str, address: Address) -> list[NotebookNode]:
+def mark_cells(
+    path: Path, kind: str, address: Address, sections: Sequence[str] = ()
+) -> list[NotebookNode]:
     """Read a notebook's cells, marked for the template.
 
     Args:
         path: The notebook.
         kind: "student" or "instructor".
         address: Gives that of another notebook, or None for no link.
+        sections: The sections to take, or none for all.
 
     Returns:
         The cells that this kind of handout shows. What the template has
@@ -103,7 +129,7 @@ def mark_cells(path: Path, kind: str, address: Address) -> list[NotebookNode]:
         page = page.partition("#")[0]  # which leads to a chapter, if bound
         return f"{page}#cell-id={unique(name or path.stem, cell)}"
 
-    cells = read_notebook(path).cells
+    cells = in_sections(read_notebook(path).cells, sections)
     for cell in cells:
         alt_texts(cell, path)
         cell.id = unique(path.stem, cell.id)
@@ -113,6 +139,9 @@ def mark_cells(path: Path, kind: str, address: Address) -> list[NotebookNode]:
         elif tags(cell) & ASKS:
             cell.outputs = []  # which say that it is not answered yet
     if kind == "student":
+        for cell in cells:
+            if cell.cell_type == "markdown":
+                cell.source = without_folds(cell.source)
         cells = [cell for cell in cells if _is_for_students(cell)]
         _hide_folded_code(cells)
         _leave_room_to_write(cells)
@@ -133,8 +162,9 @@ def _is_for_students(cell: NotebookNode) -> bool:
     """Whether a student's page shows anything of a cell."""
     if "solution" in tags(cell):
         return False
-    shows = cell.get("outputs") or cell.metadata.handout.label
-    return bool(shows) or not is_folded(cell)
+    if cell.cell_type == "markdown":
+        return bool(cell.source.strip())
+    return bool(cell.get("outputs")) or not is_folded(cell)
 
 
 def _hide_folded_code(cells: list[NotebookNode]) -> None:
@@ -149,7 +179,9 @@ def _leave_room_to_write(cells: list[NotebookNode]) -> None:
         prediction = (f"What do you say: {' / '.join(JUDGMENTS)}?", 1)
     for cell in cells:
         if "predict" in tags(cell):
-            cell.metadata.handout.write = prediction
+            _, choices = question_and_choices(cell.source)
+            if not choices:
+                cell.metadata.handout.write = prediction
         elif "exercise" in tags(cell) and cell.cell_type == "code":
             cell.metadata.handout.write = ("Your answer", 5)
 
@@ -179,6 +211,7 @@ def page(
     paper: str,
     address: Address,
     starts: Sequence[int] = (),
+    sections: Sequence[str] = (),
 ) -> str:
     """One HTML page with one or more notebooks.
 
@@ -188,10 +221,11 @@ def page(
         paper: "a4" or "letter", for when it is printed.
         address: Gives that of another notebook, or None for no link.
         starts: Page on which each notebook starts, for the contents.
+        sections: The sections to take, or none for all.
     """
     chapters, cells = [], []
     for path in paths:
-        chapter = mark_cells(path, kind, address)
+        chapter = mark_cells(path, kind, address, sections)
         title = title_of(path, chapter)
         chapters.append({"id": _chapter_id(path), "title": title})
         cells += chapter
@@ -222,6 +256,16 @@ def page(
         nbformat.v4.new_notebook(cells=cells), {"handout": handout}
     )
     return html
+
+
+def sheet_page(path: Path, paper: str) -> str:
+    """A notebook on two pages, as HTML."""
+    style = (TEMPLATES / "handout.css").read_text(encoding="utf-8")
+    return SHEET.format(
+        title=path.stem,
+        style=f"{math_font()} @page {{ size: {paper}; }} {style}",
+        body=markdown(sheet(path)),
+    )
 
 
 # PDF.
@@ -274,11 +318,17 @@ def print_pdf(html: str, pdf: Path, browser: Browser) -> int:
 # The command.
 
 
-def _write_html(paths: Sequence[Path], folder: Path, kind: str, paper: str):
+def _write_html(
+    paths: Sequence[Path],
+    folder: Path,
+    kind: str,
+    paper: str,
+    sections: Sequence[str],
+) -> None:
     """Write a page for each notebook, with links among these alone."""
     addresses = {path.stem: f"{path.stem}.html" for path in paths}
     for path in paths:
-        html = page([path], kind, paper, addresses.get)
+        html = page([path], kind, paper, addresses.get, (), sections)
         file = folder / addresses[path.stem]
         file.write_text(html, encoding="utf-8")
         _say(file)
@@ -289,12 +339,13 @@ def _write_pdf(
     folder: Path,
     kind: str,
     paper: str,
+    sections: Sequence[str],
     browser: Browser,
 ) -> None:
     """Write a PDF of each notebook, and one that binds them all."""
     counts = []
     for path in paths:
-        html = page([path], kind, paper, lambda name: None)
+        html = page([path], kind, paper, lambda name: None, (), sections)
         file = folder / f"{path.stem}.pdf"
         counts.append(print_pdf(html, file, browser))
         _say(file, counts[-1])
@@ -302,12 +353,24 @@ def _write_pdf(
         return
     starts = [2 + sum(counts[:place]) for place in range(len(counts))]
     addresses = {path.stem: f"#{_chapter_id(path)}" for path in paths}
-    html = page(paths, kind, paper, addresses.get, starts)
+    html = page(paths, kind, paper, addresses.get, starts, sections)
     file = folder / "positional_encoding.pdf"
     pages = print_pdf(html, file, browser)
     if pages != 1 + sum(counts):
         raise CommandError(f"the contents of {file} would be wrong")
     _say(file, pages)
+
+
+def _write_sheet(
+    path: Path, folder: Path, paper: str, browser: Browser | None
+) -> None:
+    html = sheet_page(path, paper)
+    file = folder / f"{path.stem}.html"
+    file.write_text(html, encoding="utf-8")
+    _say(file)
+    if browser:
+        file = file.with_suffix(".pdf")
+        _say(file, print_pdf(html, file, browser))
 
 
 def _say(file: Path, pages: int | None = None) -> None:
@@ -346,6 +409,14 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FOLDER",
         help="where to write (default: handouts)",
     )
+    command.add_argument(
+        "--sections",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="SECTION",
+        help='only these on the pages, such as "Meet RoPE"',
+    )
     command.add_argument("--pdf", action="store_true", help="also write PDF")
     command.add_argument(
         "--paper",
@@ -361,14 +432,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args = _parse(arguments)
     for path in args.paths:
         read_notebook(path)  # before anything is written
+    check_sections(args.paths, args.sections)
     opened = open_browser() if args.pdf else nullcontext()
     with opened as browser:
         for kind in KINDS:
             folder = args.output / kind
             folder.mkdir(parents=True, exist_ok=True)
-            _write_html(args.paths, folder, kind, args.paper)
+            what = args.paths, folder, kind, args.paper, args.sections
+            _write_html(*what)
             if browser:
-                _write_pdf(args.paths, folder, kind, args.paper, browser)
+                _write_pdf(*what, browser)
+        folder = args.output / "sheets"
+        folder.mkdir(exist_ok=True)
+        for path in args.paths:
+            if path.resolve() in [each.path for each in NOTEBOOKS]:
+                _write_sheet(path, folder, args.paper, browser)
     student = args.output / "student"
     for file in write_notebooks(args.paths, student):
         _say(file)

@@ -29,6 +29,7 @@ from posenc_series.chapters import (
     in_sections,
     read_notebook,
     relink,
+    sentence,
     title_of,
     without_folds,
 )
@@ -407,17 +408,6 @@ def caption_of(text: str) -> str:
     """The caption of a figure, which its text begins with."""
     caption = CAPTION.match(text)
     return f'<div class="caption">{html(caption[0])}</div>' if caption else ""
-
-
-def sentence(text: str) -> str:
-    """The sentence with bold words, which is the thing to remember."""
-    bold = max(re.findall(r"(?s)\*\*.+?\*\*", text), key=len, default="")
-    if len(bold.split()) < 4:
-        return ""
-    place = text.index(bold)
-    before = re.split(r"(?<=[.?!*]) |\n\n", text[:place])[-1]
-    after = "" if bold[-3] in ".?!" else text[place + len(bold) :]
-    return before + bold + re.split(r"(?<=[.?!])(?=\s)", after)[0]
 
 
 def keep(text: str, always: bool = False) -> str:

@@ -156,6 +156,18 @@ def title_of(path: Path, cells: list[NotebookNode]) -> str:
     return " ".join([path.stem[:2], *titles[:1]])
 
 
+def by_section(
+    cells: list[NotebookNode],
+) -> list[tuple[str, list[NotebookNode]]]:
+    """Sections with their titles; what comes before the first has none."""
+    found: list[tuple[str, list[NotebookNode]]] = [("", [])]
+    for cell in cells:
+        for title in headings(cell, 2):
+            found.append((title, []))
+        found[-1][1].append(cell)
+    return found
+
+
 def in_sections(
     cells: list[NotebookNode], names: Collection[str]
 ) -> list[NotebookNode]:
@@ -166,15 +178,13 @@ def in_sections(
         names: Of sections, or how these begin; upper case does not count.
             If there are none, all cells are returned.
     """
-    if not names:
-        return cells
-    wanted, found, is_wanted = [each.lower() for each in names], [], True
-    for cell in cells:
-        for title in headings(cell, 2):
-            is_wanted = title.lower().startswith(tuple(wanted))
-        if is_wanted:
-            found.append(cell)
-    return found
+    wanted = tuple(name.lower() for name in names) or ""
+    return [
+        cell
+        for title, section in by_section(cells)
+        if not title or title.lower().startswith(wanted)
+        for cell in section
+    ]
 
 
 def check_sections(paths: Sequence[Path], names: Collection[str]) -> None:
@@ -270,6 +280,17 @@ def without_folds(source: str) -> str:
     source = re.sub(sentence.format(how), "", source)
     source = re.sub(r"(?m)^(# .*)?Run the folded cells.*\n", "", source)
     return re.sub(r"\b(?:folded )(?=cells?\b|`)", "", source)
+
+
+def sentence(text: str) -> str:
+    """The sentence with bold words, which is the thing to remember."""
+    bold = max(re.findall(r"(?s)\*\*.+?\*\*", text), key=len, default="")
+    if len(bold.split()) < 4:
+        return ""
+    place = text.index(bold)
+    before = re.split(r"(?<=[.?!*]) |\n\n", text[:place])[-1]
+    after = "" if bold[-3] in ".?!" else text[place + len(bold) :]
+    return before + bold + re.split(r"(?<=[.?!])(?=\s)", after)[0]
 
 
 def alt_texts(cell: NotebookNode, path: Path) -> list[str]:

@@ -160,7 +160,12 @@ def neighbors(file: str) -> str:
 
 
 def minutes_of(notebook: NotebookNode) -> int:
-    """Estimate how many minutes a new reader needs, to the nearest five.
+    """Estimate how many minutes a new reader needs, to the nearest five."""
+    return 5 * round(minutes_for(notebook.cells) / 5)
+
+
+def minutes_for(cells: Sequence[NotebookNode]) -> float:
+    """Estimate how many minutes a new reader needs for some cells.
 
     Prose is read at 180 words a minute; a cell of code that is shown takes
     half a minute, a folded one a fifth, a figure half a minute, a Predict two
@@ -168,10 +173,10 @@ def minutes_of(notebook: NotebookNode) -> int:
     does not count. Everything is 15 % more for those who are new: readers who
     went through four notebooks cell by cell came within a tenth.
     """
-    prose = [c for c in notebook.cells if c.cell_type == "markdown"]
+    prose = [cell for cell in cells if cell.cell_type == "markdown"]
     code = [
         cell
-        for cell in notebook.cells
+        for cell in cells
         if cell.cell_type == "code" and "solution" not in tags(cell)
     ]
     folded = sum(map(is_folded, code))
@@ -186,7 +191,7 @@ def minutes_of(notebook: NotebookNode) -> int:
     minutes = words / 180 + (len(code) - folded) / 2 + folded / 5
     minutes += figures / 2 + 5 * exercises
     minutes += predicts * (1 if any(map(is_form, code)) else 2)
-    return 5 * round(1.15 * minutes / 5)
+    return 1.15 * minutes
 
 
 def _words(text: str) -> int:
