@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from conftest import cells_of, run_cells
 
-from posenc_helpers import angular_frequencies, rotate
+from posenc_helpers import angular_frequencies
 
 NOTEBOOK = "15_claims"
 CELLS = {cell.id: cell for cell in cells_of(NOTEBOOK)}
@@ -16,14 +16,14 @@ NUMBERS = [int(name[9:]) for name in CELLS if name.startswith("sentence-")]
 SETUP = ["setup", "verdict", "said", "score", "softmax", "run", "bfloat16"]
 # Those that take a tenth of a second or more are repeated less often: wider
 # ones, and fifty seeds, are for `-m slow`.
-HEAVY = {3, 4, 6, 8, 10, 13, 14, 16}
+HEAVY = {3, 4, 6, 8, 10, 12, 13, 15}
 # Heads as published, up to 256. In one of 512, pair 3 of Llama 2's base makes
 # a turn in 7.0 positions: it has seen seven angles, and drifts on from them.
 EACH_WIDTH = [
     (number, wider)
     for number in NUMBERS
     for wider in (0.5, 1, 2, 4)
-    if (number, wider) != (14, 4)
+    if (number, wider) != (13, 4)
 ]
 
 
@@ -110,7 +110,7 @@ def assert_same(number: int, seeds: range, wider: float, capsys) -> None:
 def test_true_false_and_depends_all_occur_and_no_letter_pays():
     verdicts = [judged(stored(number))[-1] for number in NUMBERS]
     for word in ("true", "false", "it depends"):
-        assert 6 <= verdicts.count(word) <= 10
+        assert 5 <= verdicts.count(word) <= 8
     count = CELLS["count"].source
     depends, every = verdicts.count("it depends"), len(verdicts)
     assert f"writes `d` everywhere gets {depends} of {every}" in count
@@ -137,6 +137,15 @@ def test_a_verdict_follows_from_its_cases(rule, cases, word, capsys):
     assert f"Sentence 1: {word}." in capsys.readouterr().out
 
 
+def test_one_case_refutes_what_says_only_or_always(rule, capsys):
+    titles = {n: CELLS[f"sentence-{n}"].source for n in NUMBERS}
+    absolute = {n for n in NUMBERS if re.search("only|always", titles[n])}
+    assert absolute == rule["ABSOLUTE"]
+    for number in absolute:
+        rule["verdict"](number, {"a": True, "b": False})
+        assert f"Sentence {number}: false." in capsys.readouterr().out
+
+
 def fill(form: str, letters: dict[int, str]) -> str:
     """Put answers into a form, each in the reader's own way."""
     for number, written in letters.items():
@@ -157,9 +166,9 @@ def test_a_form_names_what_is_missing_and_is_noted_when_full(rule, capsys):
     form = CELLS["form-2"].source.split('"""')[1]
     some = {7: "d", 8: "f", 9: "x", 10: "maybe"}
     rule["said"](fill(form, some))
-    assert "Not answered yet: 9 10 11 12" in capsys.readouterr().out
+    assert "Not answered yet: 9 10 11\n" in capsys.readouterr().out
     assert rule["ANSWERS"] == {7: "d", 8: "f"}
-    rule["said"](fill(form, dict.fromkeys(range(7, 13), "depends")))
+    rule["said"](fill(form, dict.fromkeys(range(7, 12), "depends")))
     assert "Noted" in capsys.readouterr().out
     rule["said"](form)  # everything taken back
     assert rule["ANSWERS"] == {}
@@ -223,37 +232,9 @@ def test_run_is_attention(rule, causal):
     np.testing.assert_allclose(found, wanted)
 
 
-def closest_rows(table: np.ndarray) -> float:
-    """How far the closest two rows are apart, in lengths of a row."""
-    apart = np.linalg.norm(table[:, None] - table, axis=-1)
-    np.fill_diagonal(apart, np.inf)
-    return apart.min() / np.sqrt(np.mean(np.sum(table**2, axis=-1)))
-
-
-def test_up_to_three_columns_of_sines_come_close():
-    """Sentence 4; a single pair comes closer than two columns of sines."""
-    positions = np.arange(1000.0)
-    apart = [
-        closest_rows(np.sin(np.outer(positions, 1e4 ** -(np.arange(n) / n))))
-        for n in range(1, 13)
-    ]
-    assert max(apart[:3]) < 0.01 < min(apart[3:])
-    pair = np.stack([np.sin(positions), np.cos(positions)], axis=-1)
-    assert closest_rows(pair) < apart[1]
-
-
-def test_a_quarter_turn_shows_the_direction_from_every_position():
-    """Sentence 5: its score is a sum of sines of the offset's angles."""
-    names = run_cells(NOTEBOOK, *SETUP, "verdict-5")
-    before = [np.diagonal(names["scores"], -n) for n in range(1, 100)]
-    after = [np.diagonal(names["scores"], n) for n in range(1, 100)]
-    assert min(each.min() for each in before) > 0
-    assert max(each.max() for each in after) < 0
-
-
 @pytest.mark.parametrize(("base", "silent"), [(100, False), (10_000, True)])
 def test_a_small_base_leaves_no_part_unfelt(base, silent):
-    """Sentence 13: the slowest pair goes round its circle, or does not."""
+    """Sentence 12: the slowest pair goes round its circle, or does not."""
     key = np.random.default_rng(seed=9).normal(size=64)
     key = key + 1j * np.random.default_rng(seed=10).normal(size=64)
     angles = np.outer(np.arange(4096), base ** (-np.arange(64) / 64))
@@ -263,18 +244,9 @@ def test_a_small_base_leaves_no_part_unfelt(base, silent):
     assert (np.abs(keys @ weakest).max() < 0.01) == silent
 
 
-def test_all_angles_of_a_fast_pair_come_close_in_training():
-    """Sentence 14, by brute force for some pairs of Llama 2."""
-    for pair, wanted in [(0, 1), (20, 1), (60, 30)]:
-        angles = np.arange(8192) * 10_000 ** (-pair / 64)
-        known, new = np.exp(1j * angles[:4096]), np.exp(1j * angles[4096::16])
-        apart = np.abs(np.angle(new[:, None] / known)).min(axis=1).max()
-        assert (np.degrees(apart) < wanted) == (pair < 60)
-
-
 def test_a_pair_comes_to_new_angles_if_it_did_not_turn_round_in_training():
-    """Sentence 14: with Llama 3's base and 2048 words, a few fast ones too."""
-    newest = run_cells(NOTEBOOK, *SETUP, "verdict-14")["newest"]
+    """Sentence 13: with Llama 3's base and 2048 words, a few fast ones too."""
+    newest = run_cells(NOTEBOOK, *SETUP, "verdict-13")["newest"]
     speeds = angular_frequencies(128, 500_000)[:32]  # of the faster half
     turns = np.degrees(np.outer(speeds, np.arange(4096))) % 360
     new = np.array([newest(each, 2048) for each in turns]) > 5
@@ -282,61 +254,10 @@ def test_a_pair_comes_to_new_angles_if_it_did_not_turn_round_in_training():
     np.testing.assert_array_equal(new, 2048 * speeds < 2 * np.pi)
 
 
-def test_two_absorbed_queries_for_each_pair_serve_all_distances():
-    """Sentence 10: a cosine and a sine of each, of any distance."""
-    query, key_matrix = np.random.default_rng(10).normal(size=(2, 64, 64))
-    distances = np.arange(500)
-    turned = rotate(np.tile(query[0], (500, 1)), distances)
-    absorbed = turned @ key_matrix.T
-    angles = np.outer(distances, angular_frequencies(64))
-    waves = np.hstack([np.cos(angles), np.sin(angles)])
-    served = waves @ np.linalg.lstsq(waves, absorbed)[0]
-    np.testing.assert_allclose(served, absorbed, atol=1e-8)
-
-
-def test_rounded_frequencies_go_wrong_with_the_distance():
-    """Sentence 20: near and far positions alike."""
-    names = run_cells(NOTEBOOK, *SETUP)
-    exact = angular_frequencies(64)
-    rounded = names["bfloat16"](exact)
-    errors = []
-    for position, distance in [(2, 3), (100_001, 3), (2, 1000)]:
-        moved = np.exp(1j * (position + distance) * rounded)
-        moved /= np.exp(1j * position * rounded)
-        errors.append(np.abs(moved - np.exp(1j * distance * exact)).max())
-    near, far_away, far_apart = errors
-    assert near == pytest.approx(far_away)
-    assert far_apart > 100 * near
-
-
-def test_many_small_moves_of_rounded_keys_add_up():
-    """Sentence 21: a thousand moves by 4, or one by 4000."""
-    bfloat16 = run_cells(NOTEBOOK, *SETUP)["bfloat16"]
-    keys = np.random.default_rng(seed=21).normal(size=(8, 64))
-    wanted = rotate(keys, np.full(8, -4000))
-    once, often = bfloat16(wanted), keys
-    for _ in range(1000):
-        often = bfloat16(rotate(often, np.full(8, -4)))
-    off = [np.linalg.norm(each - wanted) for each in (once, often)]
-    assert off[1] > 50 * off[0]
-
-
 def test_yarn_lengthens_both_vectors_by_the_published_factor():
     """0.1 ln 4 + 1 is 1.1386, and each score has it squared."""
     grows = f"{1.1386**2 - 1:.1%}"
-    assert f"YaRN x 4, 1 back: scores change by {grows}," in stored(15)
-
-
-def test_a_bias_on_rotated_keys_adds_what_depends_on_the_distance():
-    """Sentence 22: the same for all words, and at all positions."""
-    query, bias = np.random.default_rng(seed=22).normal(size=(2, 1, 64))
-    numbers = np.arange(20)
-    turned = [rotate(np.repeat(x, 20, axis=0), numbers) for x in (query, bias)]
-    added = turned[0] @ turned[1].T
-    for back in range(20):
-        same = np.diagonal(added, -back)
-        np.testing.assert_allclose(same, same[0])
-    assert np.ptp(added[-1]) > 1
+    assert f"YaRN x 4, 1 back: scores change by {grows}," in stored(14)
 
 
 # The page.

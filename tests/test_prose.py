@@ -26,9 +26,6 @@ NOT_OURS = (
     r"\b[Aa]bout \d+ minutes|\b\d+[ -]bits?\b",
     r"(?m)^- \*\*[A-Z]\*\* .*|\byou (said|chose|drew) [\d ]+",  # guesses
 )
-# Notebooks that are still held to an older rule: numbers of three digits or
-# with a point, anywhere on the page. Whoever rewrites one takes it out.
-NOT_YET = {"09", "15"}
 SEPARATOR = r"(?:(?<=\d)(?:\\,|[,\u00a0\u202f ])(?=\d{3}(?!\d)))"
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 PER_CENT = re.compile(r"(\d)(?:\s|\\,)*(?:\\?%|per cent|percent)")
@@ -42,7 +39,7 @@ def numbers(text: str) -> set[str]:
     return found | set(NUMBER.findall(shares.sub(" ", joined)))
 
 
-def claims(text: str, least: int) -> set[str]:
+def claims(text: str) -> set[str]:
     """Numbers that could be wrong: with a point, or not small.
 
     A number with a per cent sign keeps it: "97.5%".
@@ -50,7 +47,7 @@ def claims(text: str, least: int) -> set[str]:
     for pattern in NOT_OURS:
         text = re.sub(pattern, " ", text)
     found = numbers(text.replace("{,}", ","))
-    return {n for n in found if "." in n or Decimal(n.strip("%")) >= least}
+    return {n for n in found if "." in n or Decimal(n.strip("%")) >= 10}
 
 
 # In code, what describes a figure: one string, or several side by side.
@@ -69,10 +66,10 @@ def evidence(cells) -> list[Decimal]:
     return [Decimal(n.strip("%")) for n in found]
 
 
-def claimed_by(cell, least: int) -> set[str]:
+def claimed_by(cell) -> set[str]:
     """The numbers that a cell tells a reader; of a figure, all of them."""
     if cell.cell_type == "markdown":
-        return claims(cell.source, least)
+        return claims(cell.source)
     return numbers("\n".join(ALT_TEXT.findall(cell.source)))
 
 
@@ -97,14 +94,14 @@ def sections(cells) -> list[list[NotebookNode]]:
     return [s for s in found if not s[0].source.startswith("## Further")]
 
 
-def unfounded(notebook, older: bool = False) -> dict[str, set[str]]:
+def unfounded(notebook) -> dict[str, set[str]]:
     """The numbers without evidence, by the id of the cell that tells them."""
     found, page = {}, evidence(notebook.cells)
     for section in sections(notebook.cells):
-        of_page = older or section[0].source.startswith(("# ", "## Recap"))
+        of_page = section[0].source.startswith(("# ", "## Recap"))
         own = page if of_page else evidence(section)
         for cell in section:
-            claimed = claimed_by(cell, 100 if older else 10)
+            claimed = claimed_by(cell)
             values = page if "exercise" in tags(cell) else own
             missing = {n for n in claimed if not is_rounded(n, values)}
             if missing:
@@ -114,8 +111,7 @@ def unfounded(notebook, older: bool = False) -> dict[str, set[str]]:
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_a_number_in_prose_stands_in_its_section(path):
-    older = path.stem[:2] in NOT_YET
-    found = unfounded(nbformat.read(path, as_version=4), older)
+    found = unfounded(nbformat.read(path, as_version=4))
     assert found == {}, (
         "not in this section's code or outputs: correct it, print or assert it"
         " in a cell, or say it in words"
@@ -151,5 +147,5 @@ def test_the_test_itself(prose, output, missing):
     ]
     found = unfounded(nbformat.v4.new_notebook(cells=cells))
     assert found.get("one", set()) == found.get("recap", set()) == missing
-    assert found.get("two", set()) == claims(prose, least=10)
+    assert found.get("two", set()) == claims(prose)
     assert "7" in found["figure"]
