@@ -17,7 +17,7 @@ from posenc_series.listing import NOTEBOOKS, PARTS, ROOT, Listed
 PICTURE = ".github/binary-and-waves.png"
 CARDS = "cards"  # the folder of their pictures
 CLAIMS = "claims"  # how the notebook ends whose sentences are judged
-SURPRISING = (4, 7, 8, 19, 22)  # of these, what surprises most
+SURPRISING = (4, 7, 8, 13, 20)  # of these, what surprises most
 CARD = """\
 <a class="chapter" href="{page}.html">
 <img src="{folder}/{number}.png" alt="" loading="lazy">
