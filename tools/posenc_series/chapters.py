@@ -21,6 +21,9 @@ EXPLANATION = """\
 
 </details>"""
 PREDICTION = "Your prediction: "
+NEEDS_CHECK = """
+
+*A folded cell below checks your answer: first run it, and what is above it.*"""
 SOLUTIONS = """\
 # Solutions: {}
 
@@ -117,6 +120,8 @@ def student_notebook(path: Path) -> NotebookNode:
             # JupyterLab opens a raw cell at one click.
             place = new_raw_cell(PREDICTION, id=f"your-{cell.id}")
             notebook.cells.append(place)
+        elif "exercise" in tags(cell) and cell.cell_type == "markdown":
+            cell.source += NEEDS_CHECK
     return notebook
 
 
