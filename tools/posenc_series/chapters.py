@@ -23,7 +23,7 @@ EXPLANATION = """\
 PREDICTION = "Your prediction: "
 NEEDS_CHECK = """
 
-*A folded cell below checks your answer: first run it, and what is above it.*"""
+*A folded cell below checks your answer: run it first, and all above it.*"""
 SOLUTIONS = """\
 # Solutions: {}
 
