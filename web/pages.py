@@ -13,7 +13,14 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
-from posenc_series.cells import ASKS, JUDGMENTS, is_folded, is_form, tags
+from posenc_series.cells import (
+    ASKS,
+    JUDGMENTS,
+    is_folded,
+    is_form,
+    question_and_choices,
+    tags,
+)
 from posenc_series.chapters import (
     alt_texts,
     answers,
@@ -43,8 +50,6 @@ ROOM_TO_CHOOSE = """\
 {}</fieldset>"""
 CHOICE = '- <label><input type="radio" name="{}"> {}</label>'
 OWN_WORDS = '<textarea rows="2" aria-label="In your own words"></textarea>'
-# The list that ends a Predict.
-CHOICES = re.compile(r"\n\n((?:- .+(?:\n  .+)*(?:\n|$))+)\s*$")
 ANSWER = (
     '<details class="answer" data-question="{}">'
     "<summary>Show the answer</summary>"
@@ -128,11 +133,9 @@ def _prose(cell: NotebookNode, edition: Edition) -> str:
 
 def _with_room(cell: NotebookNode, judges: bool) -> str:
     """A question, with choices or with room for a prediction."""
-    question, room = cell.source, ROOM_TO_WRITE.format(cell.id)
-    listed = CHOICES.search(question)
-    if listed:
-        question = question[: listed.start()]
-        choices = re.split(r"(?m)^- ", listed[1])[1:]
+    room = ROOM_TO_WRITE.format(cell.id)
+    question, choices = question_and_choices(cell.source)
+    if choices:
         room = _choices(cell.id, choices, OWN_WORDS)
     elif judges:
         room = _choices(cell.id, JUDGMENTS)
@@ -141,9 +144,7 @@ def _with_room(cell: NotebookNode, judges: bool) -> str:
 
 def _choices(question: str, choices: Sequence[str], more: str = "") -> str:
     """Choices, each as a button; `more` stands below."""
-    labels = [
-        CHOICE.format(question, " ".join(choice.split())) for choice in choices
-    ]
+    labels = [CHOICE.format(question, choice) for choice in choices]
     return ROOM_TO_CHOOSE.format(question, "\n".join(labels), more)
 
 

@@ -278,13 +278,10 @@ def without_folds(source: str) -> str:
     What tells how to open or run folded cells is left out as a sentence,
     and elsewhere only the word "folded".
     """
-    sentence = (
-        r"(?:(?<=[.?!:] )|(?<=\n)|\A)[^\n.?!]*{}[^\n]*?[.?!](?: |(?=\n|\Z))"
-    )
+    begins, ends = r"(?:(?<=[.?!:] )|(?<=\n)|\A)", r"[.?!](?: |(?=\n|\Z))"
     how = r"(?:are folded: click|is (?:in the )?folded|cell folded)"
-    source = re.sub(sentence.format(how), "", source)
-    source = re.sub(r"(?m)^(# .*)?Run the folded cells.*\n", "", source)
-    return re.sub(r"\b(?:folded )(?=cells?\b|`)", "", source)
+    source = re.sub(rf"{begins}[^\n.?!]*{how}[^\n]*?{ends}", "", source)
+    return re.sub(r"[Tt]he folded (?=`)|\bfolded (?=\w)", "", source)
 
 
 def sentence(text: str) -> str:

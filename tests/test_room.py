@@ -1,0 +1,61 @@
+"""A laptop serves the site to a room, and fills sticks."""
+
+import gzip
+import threading
+from urllib.request import Request, urlopen
+
+import pytest
+import serve
+import stick
+from posenc_series.commands import CommandError
+from posenc_series.listing import NOTEBOOKS
+
+
+@pytest.fixture
+def room(tmp_path):
+    (tmp_path / "index.html").write_text("<p>Home</p>" * 1000)
+    (tmp_path / "x.whl").write_bytes(b"PK" * 1000)
+    with serve.Room(tmp_path, 0) as room:
+        threading.Thread(target=room.serve_forever).start()
+        yield room
+        room.shutdown()
+
+
+def fetch(room, path: str, **headers: str):
+    address = f"http://127.0.0.1:{room.server_port}/{path}"
+    with urlopen(Request(address, headers=headers), timeout=10) as answer:
+        return answer.headers, answer.read()
+
+
+def test_pages_are_compressed_for_browsers_that_ask(room):
+    headers, body = fetch(room, "", **{"Accept-Encoding": "gzip, br"})
+    assert headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(body) == b"<p>Home</p>" * 1000
+    assert len(body) < 200
+    for path in ("x.whl", "index.html"):
+        packed = {"Accept-Encoding": "gzip"} if path == "x.whl" else {}
+        headers, body = fetch(room, path, **packed)
+        assert headers["Content-Encoding"] is None
+        assert len(body) == int(headers["Content-Length"]) >= 2000
+
+
+def test_the_page_to_project_has_the_address(room):
+    _, body = fetch(room, "room")
+    assert f"<b>{room.address}</b>" in body.decode()
+    assert str(room.server_port) in room.address
+
+
+def test_without_a_site_it_says_how_to_build_one(tmp_path):
+    with pytest.raises(CommandError, match=r"uv run web/build\.py"):
+        serve.main([str(tmp_path)])
+
+
+def test_a_stick_without_wheels_has_notebooks_and_words(tmp_path, capsys):
+    stick.main([str(tmp_path), "--python", "3.13"])
+    names = {path.name for path in (tmp_path / "notebooks").glob("*.ipynb")}
+    assert names == {each.file for each in NOTEBOOKS}
+    words = (tmp_path / "START.txt").read_text()
+    assert "py -3.13 -m venv env" in words
+    assert "00 01 02 03 07" in words
+    assert "wheels" not in {path.name for path in tmp_path.iterdir()}
+    assert "files" in capsys.readouterr().out

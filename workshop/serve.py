@@ -1,0 +1,152 @@
+"""Serve the web edition to a room, from one laptop and without the internet.
+
+Build it first: `uv run web/build.py`. The command says the address for the
+room, and has a page to project, with a QR code if it is called as
+`uv run --with segno workshop/serve.py`. Ctrl+C stops it.
+"""
+
+import argparse
+import gzip
+import io
+import socket
+from collections.abc import Sequence
+from functools import cache
+from html import escape
+from http import HTTPStatus
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Lock
+
+from posenc_series.commands import CommandError, parser, run
+from posenc_series.listing import ROOT, TITLE
+
+PROJECTED = "/room"
+# What browsers unpack, and what is not packed already.
+PACKED = {".css", ".html", ".js", ".json", ".mjs", ".py", ".svg", ".wasm"}
+PAGE = """<!DOCTYPE html><html lang="en"><meta charset="utf-8">
+<title>{title}</title>
+<body style="font: 6vmin sans-serif; margin: 4vmin; text-align: center">
+<h1 style="font-size: 6vmin">{title}</h1><p><b>{address}</b></p>{code}</html>
+"""
+
+
+def address_in_the_room() -> str:
+    """This computer's address in its network, found without a message."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        try:
+            asked.connect(("192.0.2.1", 9))  # an address for examples
+            return asked.getsockname()[0]
+        except OSError:
+            return "127.0.0.1"
+
+
+def page_to_project(address: str) -> str:
+    """The address in large letters, with a QR code if segno is there."""
+    try:
+        from segno import make
+    except ImportError:
+        code = ""
+    else:
+        code = make(address).svg_inline(scale=10)
+    return PAGE.format(title=escape(TITLE), address=address, code=code)
+
+
+@cache
+def packed(path: Path, changed: float) -> bytes:
+    """A file compressed, once for all who ask for it."""
+    return gzip.compress(path.read_bytes(), 6, mtime=int(changed))
+
+
+class Room(ThreadingHTTPServer):
+    """A server for many at once."""
+
+    daemon_threads = True
+    request_queue_size = 64  # a class opens the page at the same moment
+
+    def __init__(self, folder: Path, port: int):
+        """Bind to all addresses of this computer; 0 is any free port."""
+        self.folder = folder
+        self.one_at_a_time = Lock()
+        super().__init__(("", port), Handler)
+        self.address = f"http://{address_in_the_room()}:{self.server_port}/"
+
+
+class Handler(SimpleHTTPRequestHandler):
+    """Files as they are, or compressed for browsers that ask for that."""
+
+    protocol_version = "HTTP/1.1"
+    server: Room
+
+    def __init__(self, request, client_address, server: Room):
+        """Answer a request, from the folder that is served."""
+        super().__init__(
+            request, client_address, server, directory=str(server.folder)
+        )
+
+    def send_head(self) -> io.BytesIO | None:
+        """Send the headers, and return what follows them."""
+        if self.path == PROJECTED:
+            page = page_to_project(self.server.address).encode()
+            return self._begin(page, "text/html; charset=utf-8")
+        path = Path(self.translate_path(self.path))
+        if path.is_dir() and self.path.endswith("/"):
+            path /= "index.html"
+        takes = self.headers.get("Accept-Encoding", "")
+        asks_again = "If-Modified-Since" in self.headers
+        is_packed = path.suffix in PACKED and path.is_file()
+        if not is_packed or "gzip" not in takes or asks_again:
+            return super().send_head()
+        changed = path.stat().st_mtime
+        with self.server.one_at_a_time:  # a file is compressed only once
+            body = packed(path, changed)
+        return self._begin(
+            body,
+            self.guess_type(str(path)),
+            ("Content-Encoding", "gzip"),
+            ("Last-Modified", self.date_time_string(int(changed))),
+        )
+
+    def _begin(
+        self, body: bytes, kind: str, *more: tuple[str, str]
+    ) -> io.BytesIO:
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        for name, value in more:
+            self.send_header(name, value)
+        self.end_headers()
+        return io.BytesIO(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing of each file."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Serve until Ctrl+C."""
+    command = parser(__doc__)
+    command.add_argument(
+        "folder",
+        nargs="?",
+        type=Path,
+        default=ROOT / "site",
+        help="the site that was built (default: site)",
+    )
+    command.add_argument(
+        "--port", type=int, default=8000, help="the port (default: 8000)"
+    )
+    args: argparse.Namespace = command.parse_args(arguments)
+    if not (args.folder / "index.html").is_file():
+        raise CommandError(
+            f"no site in {args.folder}; build one: uv run web/build.py"
+        )
+    with Room(args.folder, args.port) as room:
+        print(f"For the room: {room.address}")
+        print(f"To project:   http://127.0.0.1:{room.server_port}{PROJECTED}")
+        try:
+            room.serve_forever()
+        except KeyboardInterrupt:
+            print("Stopped.")
+
+
+if __name__ == "__main__":
+    run(main)
