@@ -15,6 +15,7 @@ import asyncio
 import functools
 import threading
 import time
+from contextlib import suppress
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from statistics import median
@@ -56,13 +57,17 @@ def serve() -> str:
 
 def memory() -> float:
     """The MB that all processes of the browser have for themselves."""
-    processes = psutil.Process().children(recursive=True)
-    return sum(each.memory_full_info().uss for each in processes) / 1e6
+    total = 0
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # it has just ended
+            total += process.memory_full_info().uss
+    return total / 1e6
 
 
 async def visit(context: BrowserContext, address: str) -> dict:
     """Open a page, run it, and close it; what RUN says, and its memory."""
     page = await context.new_page()
+    page.set_default_timeout(0)  # a crowd may take minutes
     await page.goto(address, wait_until="networkidle")
     before = memory()
     said = await page.evaluate(RUN)
@@ -101,6 +106,8 @@ async def crowd(browser: Browser, address: str, visitors: int) -> None:
     visits = [visit(context, address) for context in contexts]
     done = await asyncio.gather(*visits, return_exceptions=True)
     right = [each for each in done if isinstance(each, dict)]
+    for reason in {str(each) for each in done if each not in right}:
+        print(reason)
     for what in ("first", "last"):
         seconds = sorted(each[what] for each in right)
         print(f"{what}: {median(seconds):.1f} s, at most {seconds[-1]:.1f} s")
