@@ -15,7 +15,7 @@ import nbformat
 from nbformat import NotebookNode
 from posenc_series import commands
 from posenc_series.chapters import read_notebook
-from posenc_series.lessons import table_of_questions, table_of_stuck
+from posenc_series.lessons import plans, table_of_questions, table_of_stuck
 from posenc_series.listing import (
     COLAB,
     LIST,
@@ -61,6 +61,7 @@ def files_as_listed() -> dict[Path, str]:
                 "notebooks": f"{table_of_needs(listed)}\n",
                 "questions": f"{table_of_questions()}\n",
                 "stuck": f"{table_of_stuck()}\n",
+                "plans": f"{plans()}\n",
             },
         ),
         CONTENTS: with_tables(CONTENTS, {"notebooks": tables(listed)}),

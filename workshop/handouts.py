@@ -258,13 +258,13 @@ def page(
     return html
 
 
-def sheet_page(path: Path, paper: str) -> str:
-    """A notebook on two pages, as HTML."""
+def sheet_page(title: str, text: str, paper: str) -> str:
+    """A sheet, as HTML, from its text in Markdown."""
     style = (TEMPLATES / "handout.css").read_text(encoding="utf-8")
     return SHEET.format(
-        title=path.stem,
+        title=title,
         style=f"{math_font()} @page {{ size: {paper}; }} {style}",
-        body=markdown(sheet(path)),
+        body=markdown(text),
     )
 
 
@@ -361,16 +361,23 @@ def _write_pdf(
     _say(file, pages)
 
 
-def _write_sheet(
-    path: Path, folder: Path, paper: str, browser: Browser | None
+def _write_sheets(
+    paths: Sequence[Path], folder: Path, paper: str, browser: Browser | None
 ) -> None:
-    html = sheet_page(path, paper)
-    file = folder / f"{path.stem}.html"
-    file.write_text(html, encoding="utf-8")
-    _say(file)
-    if browser:
-        file = file.with_suffix(".pdf")
-        _say(file, print_pdf(html, file, browser))
+    """Write a sheet for each notebook of the series, and one for feedback."""
+    folder.mkdir(exist_ok=True)
+    listed = [each.path for each in NOTEBOOKS]
+    texts = {p.stem: sheet(p) for p in paths if p.resolve() in listed}
+    feedback = ROOT / "workshop/feedback.md"
+    texts[feedback.stem] = feedback.read_text(encoding="utf-8")
+    for name, text in texts.items():
+        html = sheet_page(name, text, paper)
+        file = folder / f"{name}.html"
+        file.write_text(html, encoding="utf-8")
+        _say(file)
+        if browser:
+            file = file.with_suffix(".pdf")
+            _say(file, print_pdf(html, file, browser))
 
 
 def _say(file: Path, pages: int | None = None) -> None:
@@ -442,11 +449,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             _write_html(*what)
             if browser:
                 _write_pdf(*what, browser)
-        folder = args.output / "sheets"
-        folder.mkdir(exist_ok=True)
-        for path in args.paths:
-            if path.resolve() in [each.path for each in NOTEBOOKS]:
-                _write_sheet(path, folder, args.paper, browser)
+        _write_sheets(args.paths, args.output / "sheets", args.paper, browser)
     student = args.output / "student"
     for file in write_notebooks(args.paths, student):
         _say(file)

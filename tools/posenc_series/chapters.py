@@ -279,7 +279,7 @@ def without_folds(source: str) -> str:
     and elsewhere only the word "folded".
     """
     begins, ends = r"(?:(?<=[.?!:] )|(?<=\n)|\A)", r"[.?!](?: |(?=\n|\Z))"
-    how = r"(?:are folded: click|is (?:in the )?folded|cell folded)"
+    how = r"(?:are folded|is (?:in the )?folded|cell folded)"
     source = re.sub(rf"{begins}[^\n.?!]*{how}[^\n]*?{ends}", "", source)
     return re.sub(r"[Tt]he folded (?=`)|\bfolded (?=\w)", "", source)
 

@@ -46,3 +46,24 @@ def table_of_stuck() -> str:
         for say, ask in lesson.stuck:
             lines.append(f"| {number} | {say} | {ask} |")
     return "\n".join(lines)
+
+
+def plans() -> str:
+    """Plans to the minute as Markdown, each with the clock from 0:00 on."""
+    parts = []
+    for plan in tomllib.loads(CLASS.read_text(encoding="utf-8"))["plan"]:
+        lines = [
+            f"### {plan['title']}",
+            f"\n{plan['about']}\n",
+            "| at | min | what | if you are late |",
+            "|---|---|---|---|",
+        ]
+        now = 0
+        for minutes, what, late in plan["rows"]:
+            clock = f"{now // 60}:{now % 60:02}"
+            lines.append(f"| {clock} | {minutes} | {what} | {late} |")
+            now += minutes
+        parts.append(
+            "\n".join([*lines, f"| {now // 60}:{now % 60:02} | | End. | |"])
+        )
+    return "\n\n".join(parts)
