@@ -19,6 +19,9 @@ TOO_LARGE = """() => slides.filter((slide) => {
         || all('pre, .stage', slide).some(overflows);
     slide.classList.remove('measured');
     return large; }).map((slide) => slide.id)"""
+ALL_VOTE = """() => {
+    all('.choices input').forEach((field) => (field.value = 12));
+    all('.choices').forEach(count); }"""
 SIZES = """() => all('.slide :is(p, li, td, pre, img)').filter(
     (e) => !e.closest('.notes, posenc-play')).map((e) => {
     const slide = e.closest('.slide');
@@ -138,6 +141,8 @@ def test_all_slides_fit_with_the_network_off(browser, path, tmp_path):
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto(file.as_uri())
         page.wait_for_selector("[data-ready]", state="attached")
+        assert page.evaluate(TOO_LARGE) == []
+        page.evaluate(ALL_VOTE)
         assert page.evaluate(TOO_LARGE) == []
         smallest, slide = page.evaluate(SIZES)
         assert smallest >= SMALLEST, slide

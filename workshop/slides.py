@@ -43,6 +43,7 @@ from pygments.lexers import PythonLexer
 from posenc.play import figures_in, script_of
 
 LINES = 22  # of code, or printed, that a slide holds in a readable size
+WIDEST = 85  # characters in a line; longer ones are wrapped
 WORDS_A_SECOND = 3
 LOOK, EXERCISE = 20, 300  # seconds
 ASK, ASK_AND_TALK = 60, 240  # with all six steps of the workshop's page
@@ -377,7 +378,9 @@ def printed(cell: NotebookNode) -> str:
         elif set(data) <= {"text/plain"}:
             text += data.get("text/plain", "")
     text = text.rstrip()
-    return f'<pre class="printed">{escape(text)}</pre>' if text else ""
+    is_long = max(map(len, text.split("\n"))) > WIDEST
+    kind = "printed long" if is_long else "printed"
+    return f'<pre class="{kind}">{escape(text)}</pre>' if text else ""
 
 
 def picture_of(cell: NotebookNode) -> str:

@@ -113,7 +113,10 @@ function count(box) {
   const read = (input) => Math.max(0, Math.round(Number(input.value)) || 0);
   hands[box.dataset.question] = fieldsOf(box).map((fields) => fields.map(read));
   localStorage.setItem(KEPT, JSON.stringify(hands));
-  all(".bars").forEach(drawBars);
+  const bars = document.querySelector(`.bars[data-question="${box.dataset.question}"]`);
+  if (!bars) return;
+  drawBars(bars);
+  fit(bars.closest(".slide")); // which has less room now
 }
 
 // A bar as long as the share of the hands; the number says how many.
@@ -208,10 +211,10 @@ document.querySelector("main").addEventListener("click", (event) => {
   if (!event.target.closest("a, button, input, label, summary, posenc-play, .highlight")) goOn();
 });
 scale();
+all(".bars").forEach(drawBars);
 Promise.all([...document.fonts].map((font) => font.load())).then(async () => {
   for (const slide of slides) await fit(slide);
   document.body.dataset.ready = "yes";
 });
-all(".bars").forEach(drawBars);
 show(slides.findIndex((each) => `#${each.id}` === location.hash));
 setInterval(tick, 1000);
