@@ -222,13 +222,7 @@ def in_pairs(call: Compared, reference: Reference) -> str:
     ]
     words = f"No position gives what became of position {place}, where"
     words += f" {len(off)} of {len(due)} pairs differ:"
-    words = f"{words} {'; '.join(listed)}."
-    rates = rates_within(call)
-    if rates is not None:
-        rates = ", ".join(plain(each, 4) for each in rates[:SHOWN])
-        words += f" In this call, pairs turn by {rates}, ... radians per"
-        words += " position."
-    return words
+    return f"{words} {'; '.join(listed)}."
 
 
 def rates_within(call: Compared) -> np.ndarray | None:

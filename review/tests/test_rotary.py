@@ -58,7 +58,6 @@ SIGN_OF_3 = np.where(PAIR == 3, -1, 1)
 POSITIONS = [  # what positions `p` [rows, tokens] are taken for; what is said
     (lambda p: token(p) + 0 * p, "read back are the number of the token"),
     (lambda p: p - p[:, :1], "are the position less the first of its row"),
-    (lambda p: p - p.min(), "20, 21, 22, 23, 24, 25 as 0, 1, 2, 3, 4, 5 in"),
     (lambda p: p[:, :1] + token(p), "1, 0, 2 as 6, 5, 7 in a call behind"),
     (lambda p: np.minimum(p, p.shape[1] - 1), "22, 23, 24, 25 as 6, 6, 6, 6"),
     (lambda p: p // 8 * 8, "positions 1 to 7, 9 to 15, 17 to 23"),
@@ -71,30 +70,22 @@ POSITIONS = [  # what positions `p` [rows, tokens] are taken for; what is said
         "1, 0, 2 as 6, 5, 7 in a call behind padding",
     ),
     (lambda p: p + 1, "read back are 1 after their own"),
-    (lambda p: p + 3, "read back are 3 after their own"),
     (lambda p: np.minimum(p, 747), "748, 749, 750, 751, 752, 753 as 747, 747"),
     (lambda p: p % 300, "300, 301, 302, 303, 304, 305 as 0, 1, 2, 3, 4, 5"),
     (lambda p: p.astype("i1"), "128, 129, 130, 131, 132, 133 as -128, -127"),
     (lambda p: p + (p >= 700), "no others: positions 700 to 2999"),
-    (lambda p: np.where(p == 600, 0, p), "The first is token 580 of row 0"),
     (lambda p: np.where(p == 600, 41, p), "600 as 41 in a call of 1025"),
     (
         lambda p: p + 3 * (row(p) == 9) * (p.shape == (17, 5)),
         "Calls of 17 rows of 5 tokens (row 9) differ. Right are all others",
     ),
     (lambda p: p[:1] + 0 * p, "read back are that of row 0"),
-    (lambda p: p * (row(p) < 16), "of 17 rows of 5 tokens (row 16)"),
     (lambda p: p * (row(p) < whole(len(p), 4)), "13 rows of 5 tokens (row 12"),
-    (
-        lambda p: p * ((row(p) < 16) | (p.shape != (17, 5))),
-        "Calls of 17 rows of 5 tokens (row 16) differ. Right are all others",
-    ),
     (
         lambda p: p * (token(p) < whole(p.shape[1], 128)),
         "of 129 tokens (token 128); of 333 tokens (tokens 256 to 332); of 1025"
         " tokens (token 1024)",
     ),
-    (lambda p: p * (token(p) < 1024), "of 1025 tokens (token 1024)"),
     (lambda p: p[:, ::-1], "0, 1, 2, 3, 4, 5 as -63, -62, -61"),
     (lambda p: before(p, 64), "84, 85, 86, 87, 88, 89 as 20, 21, 22, 23, 24"),
     (bfloat16, "257, 259, 261, 263, 265, 267 as 256, 260, 260, 264, 264, 268"),
@@ -106,9 +97,11 @@ FREQUENCIES = [  # what frequencies `w` become, and what is said
     (lambda w: np.where(PAIR == 5, 0.5, w), "(pair 5) turn 8.8914 times"),
     (lambda w: np.where(PAIR % 2, bfloat16(w), w), "pairs 1, 3, 5, 7"),
     (bfloat16, "pair 1 by 0.5625 radians per position, not 0.56234"),
-    (lambda w: np.where(PAIR == 0, 0, w), "pair 0 (columns 0, 16)"),
+    (
+        lambda w: np.where(PAIR == 0, 0, w),
+        "pair 0 by 0 radians per position, not 1 (0",
+    ),
     (lambda w: w[:12] * (PAIR[:12] < 11), "0 and 12, 1 and 13, 2 and 14"),
-    (lambda w: np.where(PAIR == 15, 0, w), "turn are 30 of 32 columns"),
     (lambda w: np.where(PAIR == 0, w, 0), "turn are 2 of 32 columns"),
     (lambda w: np.where(PAIR == 5, w, -w), "(pair 5) turn counterclockwise"),
     (lambda w: 2 * w, "Radians per position are 2, 1.125"),
@@ -118,10 +111,8 @@ YARN = {"frequencies": yarn(), "length": YARN_LENGTH}
 PART = {"frequencies": speeds(16), "width": WIDTH}
 ASKED = [  # frequencies, what is asked for, and what is said
     (speeds(), {"base": 5e5}, "39.155 times). All are those of base 10000"),
-    (speeds() ** 2, {"base": 1e4}, "All are those of base 1e+08"),
     (speeds(base=5e5), LLAMA, "not 0.000077847 (8 times)"),
     (llama3(factor=32), LLAMA, "not 0.000077847 (0.25 times)"),
-    (llama3(base=1e4), LLAMA, "pair 1 by 0.56234 radians per position, not"),
     (-llama3(), LLAMA, "(pairs 0 to 15) turn clockwise"),
     (speeds(), YARN, "become 1 times as long in pairs 0 to 15 of 16, where"),
     (speeds(), YARN, "pair 15 by 0.00017783 radians per position, not 0.0000"),
@@ -138,7 +129,7 @@ FUNCTIONS = [  # of one line, and what is said
     ),
     (
         lambda x, p: by_parts(x, p, lambda a, b, c, s: (a * c, b * c)),
-        "No column is mixed with another; 32 of 32 change",
+        "No column is mixed with another at positions 0 to 40",
     ),
     (
         lambda x, p: by_parts(
@@ -157,7 +148,6 @@ FUNCTIONS = [  # of one line, and what is said
         ),
         "1 of 16 pairs differ: pair 3 by -3.14 radians beyond",
     ),
-    (lambda x, p: rope(x, p) * (p < 500)[..., None], "500, 501, 502, 503,"),
     (lambda x, p: rope(x, np.where(p < 500, p, np.nan)), "is nan, where"),
     (lambda x, p: turn_by(x, TO_300[p]), "300 is the first to fail: IndexErr"),
     (lambda x, p: turn_by(x, p[..., None] * speeds() % 6.2832), "pair 0 by -"),
@@ -173,14 +163,12 @@ FUNCTIONS = [  # of one line, and what is said
         "The same call, made again, differs by 0.0",
     ),
     (lambda x, p: rope(x, p)[:, None], "shape is (1, 1, 5, 32), not (1, 5, 3"),
-    (lambda x, p: rope(x, p)[:, :32], "positions 0 to 63 fails: the result's"),
     (lambda x, p: rope(x, p).astype(str), "it returns ndarray, no real"),
     (lambda x, p: rope(x, p) / 8, "become 0.125 times as long in pairs 0"),
     (
         lambda x, p: rope(x, p) * np.tile(1 + (PAIR == 3) / 10, 2),
         "become 1.1 times as long in pair 3 of 16, where 1 is due",
     ),
-    (lambda x, p: rope(x, p + 2048 * (p > 700)), "are 2048 after their own"),
     (lambda x, p: np.roll(rope(x, p), 16, axis=-1), "16 of 16 pairs are not"),
 ]
 
@@ -262,7 +250,6 @@ OTHERS = [  # a function, what is asked for, what is said
     (changes_positions, {}, "positions are changed in place"),
     (fails_for_33_rows, {}, "of 33 rows of 5 tokens fails: ZeroDivisionError"),
     (by_neighbors, {"layout": "half"}, "interleaved (columns 0 and 1), where"),
-    (by_neighbors, {"layout": LAYOUTS[-1]}, "interleaved (columns 0 and 1)"),
     (in_another_order, {"layout": "interleaved"}, "interleaved, written as h"),
     (in_bfloat16, {"dtype": "float32"}, "Results are in bfloat16, not in"),
     (
@@ -377,11 +364,6 @@ USUAL, LONG = "half, base 10000", {"max_len": 60_000}
 RIGHT = [  # a function, its convention, and what it is held to
     (of(speeds()), USUAL, {}),
     (of(speeds(2)), "interleaved, 1 radians per position", {"width": 2}),
-    (
-        of(speeds(2) / 4),
-        "interleaved, 0.25 radians per position",
-        {"width": 2},
-    ),
     (of(-speeds()), "half, clockwise, base 10000", {}),
     (of(speeds(base=41_829.3)), "half, base 41829.3", {}),
     (of(speeds(base=10_000.5)), "half, base 10000.5", LONG),
@@ -420,7 +402,6 @@ def test_what_is_right_is_not_accused(rotate, convention, asked):
     [
         (in_bfloat16, "results are in bfloat16."),
         (in_place, "x is changed in place."),
-        (into_its_buffer, "a later call changes an earlier result."),
     ],
 )
 def test_what_is_no_finding_may_be_noted(rotate, note):
@@ -462,13 +443,11 @@ def test_what_may_be_meant_is_refused_with_what_was_measured(rotate, measured):
 SENSELESS = [
     ({"width": 3}, "width=3: give an even number"),
     ({"max_len": 9}, "max_len=9: give 64 to"),
-    ({"tolerance": -1}, "tolerance=-1: give a number above 0"),
     ({"layout": "both"}, "layout=both: give one of ('interleaved'"),
     ({"base": 1}, "base=1: give a number above 1"),
     ({"base": 2, "frequencies": [1]}, "base=2: give a base or frequencies"),
     ({"dtype": "int"}, "dtype=int: give one of ('bfloat16'"),
     ({"frequencies": [0, 1]}, "frequencies=[0, 1]: give a number for each"),
-    ({"frequencies": [1, 1], "width": 2}, "frequencies=[1, 1]: give a numb"),
 ]
 
 

@@ -63,7 +63,6 @@ def test_right_at_every_width(d_model):
 
 
 EVEN = COLUMN - COLUMN % 2  # the exponents of columns, times the width
-RANDOM = np.random.default_rng(0).normal(size=(600, WIDTH))
 
 
 def in_float32(rows, width):
@@ -96,7 +95,6 @@ WRONG = [  # an encoder, and what has to be said, worked out by hand
     (with_exponents(EVEN * np.log10(5e5) / 4), "All are those of base 500000"),
     (with_exponents(2 * EVEN), "All are those of base 1e+08"),
     (with_exponents(COLUMN), "600 of 600 rows differ"),
-    (with_exponents(2 * COLUMN), "600 of 600 rows differ"),
     (with_exponents(-EVEN), "pair 1 by 1.7783 radians per position, not"),
     (with_positions(lambda n: n + 1), "read back are 1 after their own"),
     (
@@ -111,9 +109,7 @@ WRONG = [  # an encoder, and what has to be said, worked out by hand
         "(pair 1) turn clockwise",
     ),
     (in_float32, "rows differ, by up to 0.0000"),
-    (lambda n, d: in_float32(n + 1, d)[1:], "read back are 1 after their own"),
     (in_float16, "column 1 is 0.54053, where 0.5403 is due"),
-    (lambda n, d: RANDOM[:n], "600 of 600 rows differ"),
     (lambda n, d: table(n, d)[:, None], "4 rows has the shape (4, 1, 32)"),
     (changed_by_a_long_table, "Row 7 of a table of 600 rows is not that of"),
     (lambda n, d: table(100, d)[:n], "600 rows: the shape is (100, 32)"),
