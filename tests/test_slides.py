@@ -105,6 +105,14 @@ def test_each_choice_has_two_counts_and_two_bars(small):
     assert len(named) == len(deck["reveal-a"].select(".bar")) == 6
 
 
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_the_key_question_has_choices_and_what_people_say(path):
+    deck = slides.Deck(path)
+    slide = {each.name: each for each in deck.slides}[deck.lesson.key]
+    assert slide.body.count("<input") >= 6
+    assert "*Ask:*" in "".join(deck.slides[deck.slides.index(slide) + 1].notes)
+
+
 def test_sections_are_chosen_by_name(small, tmp_path, capsys):
     assert list(deck_of(small, "sec")) == ["title", "figure-b", "exercise-1"]
     to = ["--output", str(tmp_path)]
