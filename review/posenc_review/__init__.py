@@ -368,6 +368,12 @@ def read_frequencies(
     off = measure.differ(seen, due)
     if not off.any():
         return due, words
+    other_way = seen._replace(measured=-seen.measured)
+    backwards = not measure.differ(other_way, due).any()
+    if many(words) > 0.25 and not (follows or backwards):
+        for words_of_other, other in named.items():
+            if reads_back(turned, seen, other):
+                return other, words_of_other
     if not evenly:  # calls will tell more
         return due, f"compared with {words}" if free else words
     if free and many(words) > 0.25:
@@ -377,6 +383,15 @@ def read_frequencies(
     if follows:
         return follows.frequencies, str(follows)
     return np.where(off, seen.measured, due), "other frequencies"
+
+
+def reads_back(turned: np.ndarray, seen: Rates, due: np.ndarray) -> bool:
+    """Tell whether the first tokens are turned as some other positions."""
+    forgiven = measure.lost(due)
+    read = say.reader(Reference(None, due, seen.length, 1e-3, forgiven))
+    places = [read(hand) for hand in turned[1:9]]
+    others = [place for at, place in enumerate(places, 1) if place != at]
+    return sum(isinstance(place, int) for place in others) > 4
 
 
 def say_or_refuse(
