@@ -21,6 +21,7 @@ ax.set_title("Title")
 show(figure, alt="A title.")
 """
 COUNT = "print('one'); print('two')"
+SCORES = "print('scores [0.46 0.5  1e-3]')"
 OPTIONS = "figures_vary = trained\nfigures_store = store {notebook}"
 
 
@@ -50,13 +51,15 @@ def test_pytest_compares_figures_alt_texts_and_lines(pytester):
     cell = partial(nbformat.v4.new_code_cell, DRAW)
     cells = [cell(id=name) for name in ("same", "moved", "renamed", "varies")]
     cells.append(nbformat.v4.new_code_cell(COUNT, id="count"))
+    cells.append(nbformat.v4.new_code_cell(SCORES, id="scores"))
     notebook = nbformat.v4.new_notebook(cells=cells)
     NotebookClient(notebook, kernel_name="python3").execute()
     # What is drawn from here on is not what is stored.
-    _, moved, renamed, varies, count = notebook.cells
+    _, moved, renamed, varies, count, scores = notebook.cells
     moved.source = varies.source = DRAW.replace('"Title"', '"Another"')
     renamed.source = DRAW.replace("A title.", "Another one.")
-    varies.metadata.tags = ["trained"]
+    varies.metadata.tags = scores.metadata.tags = ["trained"]
+    scores.source = SCORES.replace("0.46 0.5 ", "-0.4 0.52")
     count.source = COUNT.replace("two", "2")
     nbformat.write(notebook, pytester.path / "small.ipynb")
     pytester.makeini(f"[pytest]\n{OPTIONS}")
@@ -66,7 +69,7 @@ def test_pytest_compares_figures_alt_texts_and_lines(pytester):
     run = pytester.runpytest_inprocess(*plugins, *nbval)
 
     red = 3 if COMPARE else 2
-    run.assert_outcomes(failed=red, passed=5 - red)
+    run.assert_outcomes(failed=red, passed=6 - red)
     words = run.stdout.str()
     assert words.count("store small.ipynb") >= red  # where CI is set, twice
     assert "new alt text: Another one.\nstored: A title." in words
