@@ -171,8 +171,8 @@ def test_sections_and_figures_have_names_and_no_numbers(notebook):
 def test_minutes_are_about_as_reckoned(notebook, path):
     listed, reckoned = LISTED[path].minutes, listing.minutes_of(notebook)
     assert abs(listed - reckoned) <= 10, (
-        f"listed with {listed} minutes, reckoned at {reckoned}:"
-        " uv run tools/renew_series.py --minutes"
+        f"{path.name} takes about {reckoned} minutes: list them in"
+        " notebooks/series.toml, then uv run tools/renew_series.py"
     )
 
 

@@ -1,9 +1,7 @@
 """The first command: what it installs and opens, and the learners' copies."""
 
 import ast
-import json
 import sys
-from hashlib import sha256
 
 import nbformat
 import pytest
@@ -172,10 +170,6 @@ def test_what_was_edited_is_kept_and_the_rest_is_renewed(tmp_path, capsys):
     assert first.read_text() == "work of hours"
     assert "More." in second.read_text()
 
-    written = {second.name: sha256(second.read_bytes()).hexdigest()}
-    (folder / WRITTEN).write_text(json.dumps(written))  # as it once was
-    write_small_series(tmp_path)
-    assert write_notebooks(small, folder) == [second]
     (folder / WRITTEN).write_text("[")  # who edited what, then?
     second.write_text("more work")
     assert write_notebooks(small, folder) == []

@@ -8,7 +8,10 @@ of a model or of its training, and then the tests, since the texts that
 describe the models are written for these weights.
 """
 
+import os
 import re
+
+os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"  # as the notebooks set it
 
 import keras
 import numpy as np
@@ -18,38 +21,12 @@ from posenc_series.chapters import read_notebook, run_up_to
 from posenc_series.listing import NOTEBOOKS, ROOT
 
 from posenc.layers import PositionEmbeddingLayer
-from posenc.stored import load_weights, packed_tables, packed_weights
+from posenc.stored import packed_tables, packed_weights
 
 SEEDS = {"inside": 0, "stranger": 3}
-MOST_CHANGED = 0.01  # of the predictions, by storing in fewer bits
 SEQ_LEN, VOCAB_SIZE, D_MODEL, HEADS = 20, 200, 50, 5  # sizes of notebook 05
 MISSING, UNKNOWN = 0, 1  # ids
 BATCH, STEPS = 64, 6000
-
-
-def predictions(names: dict, model) -> np.ndarray:
-    """What a model predicts at every place of 200 texts."""
-    texts, _ = names["make_texts"](200, 32, np.random.default_rng(0))
-    return np.array(names["run"](model, texts)[0]).argmax(axis=-1)
-
-
-def store(names: dict, name: str, seed: int) -> None:
-    """Train a model, and write its weights.
-
-    Raises:
-        CommandError: If rounding changes too many predictions.
-    """
-    model = names["Copier"]([names["FREQUENCIES"]] * 2, seed)
-    names["train"](model)
-    exact = predictions(names, model)
-    file = ROOT / f"posenc/{name}.json"
-    file.write_text(packed_weights(model.get_weights()), "utf-8")
-    model.set_weights(load_weights(name))
-    changed = np.mean(predictions(names, model) != exact)
-    size = file.stat().st_size / 1000
-    print(f"{file.name}: {size:.0f} kB, {changed:.2%} predicted differently")
-    if changed > MOST_CHANGED:
-        raise commands.CommandError("eight bits are not enough")
 
 
 def prose_of_all_notebooks() -> list[str]:
@@ -111,20 +88,17 @@ def train_on_prose(
     return words, [tables.word_table.numpy(), tables.position_table.numpy()]
 
 
-def store_tables() -> None:
-    """Train on the prose, and write words and tables."""
-    file = ROOT / "posenc/prose.json"
-    file.write_text(packed_tables(*train_on_prose()), "utf-8")
-    print(f"{file.name}: {file.stat().st_size / 1000:.0f} kB")
-
-
 def main() -> None:
-    """Train and store all."""
+    """Train all, and write weights, words and tables."""
     commands.parser(__doc__).parse_args()
-    names = run_up_to("13_inside", last="train")
+    names, folder = run_up_to("13_inside", last="train"), ROOT / "posenc"
     for name, seed in SEEDS.items():
-        store(names, name, seed)
-    store_tables()
+        model = names["Copier"]([names["FREQUENCIES"]] * 2, seed)
+        names["train"](model)
+        text = packed_weights(model.get_weights())
+        (folder / f"{name}.json").write_text(text, "utf-8")
+    text = packed_tables(*train_on_prose())
+    (folder / "prose.json").write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

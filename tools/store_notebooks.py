@@ -1,24 +1,20 @@
 """Run notebooks from top to bottom, and store them as the tests want them.
 
-What an editor leaves behind is corrected and named: how code is formatted,
-ids of cells, metadata, counts, which cells are folded. Then the cells whose
-outputs changed are named, for you to look at. A notebook that stops at an
-error is left as it was.
+What an editor leaves behind is corrected: how code is formatted, ids of
+cells, metadata, counts, which cells are folded. The cells that were corrected
+are named, and those whose outputs changed, for you to look at. A notebook that
+stops at an error is left as it was.
 """
 
-import json
 import re
 import subprocess
 import sys
+from copy import deepcopy
 from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
-from nbclient.exceptions import (
-    CellExecutionError,
-    CellTimeoutError,
-    DeadKernelError,
-)
+from nbclient.exceptions import CellExecutionError, DeadKernelError
 from nbformat import NotebookNode
 from posenc_series import commands
 from posenc_series.cells import FOLDED, PLAY_SCRIPT, tags
@@ -32,22 +28,24 @@ KERNELSPEC = {
 }
 
 
-def mend(notebook: NotebookNode) -> dict[str, list[str]]:
-    """Correct all that needs no running; return what was corrected, where."""
+def mend(notebook: NotebookNode) -> list[str]:
+    """Correct all that needs no running; return the ids of changed cells."""
+    before = deepcopy(notebook.cells)
     notebook.nbformat, notebook.nbformat_minor = 4, 5
+    notebook.metadata = nbformat.from_dict({"kernelspec": KERNELSPEC})
+    give_ids(notebook)
     for cell in notebook.cells:
         cell.source = cell.source.strip()
-    return {
-        "ids": give_ids(notebook),
-        "metadata and folding": clean_metadata(notebook),
-        "formatting": format_code(notebook),
-    }
+        clean_metadata(cell)
+    format_code(notebook)
+    pairs = zip(before, notebook.cells, strict=True)
+    return [cell.id for old, cell in pairs if cell != old]
 
 
-def give_ids(notebook: NotebookNode) -> list[str]:
+def give_ids(notebook: NotebookNode) -> None:
     """Name the parts of exercises as tests do; make all ids unique."""
     parts = [exercise_part(cell) for cell in notebook.cells]
-    given, used = [], set()
+    used = set()
     for cell, part in zip(notebook.cells, parts, strict=True):
         old = cell.get("id")
         if part and part not in used:
@@ -57,10 +55,7 @@ def give_ids(notebook: NotebookNode) -> list[str]:
         else:
             new = nbformat.v4.new_code_cell().id
         used.add(new)
-        if new != old:
-            cell.id = new
-            given.append(new)
-    return given
+        cell.id = new
 
 
 def exercise_part(cell: NotebookNode) -> str | None:
@@ -80,25 +75,17 @@ def exercise_part(cell: NotebookNode) -> str | None:
     return f"{kind}-{named[1]}" if named else None
 
 
-def clean_metadata(notebook: NotebookNode) -> list[str]:
+def clean_metadata(cell: NotebookNode) -> None:
     """Keep the tags, and fold what they say is not part of the lesson."""
-    cleaned = []
-    if notebook.metadata != {"kernelspec": KERNELSPEC}:
-        notebook.metadata = nbformat.from_dict({"kernelspec": KERNELSPEC})
-        cleaned.append("the notebook's own")
-    for cell in notebook.cells:
-        wanted = {}
-        if tags(cell):
-            wanted["tags"] = cell.metadata.tags
-        if cell.cell_type == "code" and not FOLDED.isdisjoint(tags(cell)):
-            wanted["jupyter"] = {"source_hidden": True}
-        if cell.metadata != wanted:
-            cell.metadata = nbformat.from_dict(wanted)
-            cleaned.append(cell.id)
-    return cleaned
+    wanted = {}
+    if tags(cell):
+        wanted["tags"] = cell.metadata.tags
+    if cell.cell_type == "code" and tags(cell) & FOLDED:
+        wanted["jupyter"] = {"source_hidden": True}
+    cell.metadata = nbformat.from_dict(wanted)
 
 
-def format_code(notebook: NotebookNode) -> list[str]:
+def format_code(notebook: NotebookNode) -> None:
     """Format the code with ruff; code that it cannot parse stays as it is."""
     command = [sys.executable, "-m", "ruff", "format", "--config"]
     command += [str(ROOT / "pyproject.toml"), "--stdin-filename=any.ipynb"]
@@ -109,15 +96,10 @@ def format_code(notebook: NotebookNode) -> list[str]:
         text=True,
         encoding="utf-8",
     )
-    if done.returncode:
-        return []
-    changed = []
-    formatted = nbformat.reads(done.stdout, as_version=4)
-    for cell, new in zip(notebook.cells, formatted.cells, strict=True):
-        if cell.source != new.source:
+    if done.returncode == 0:
+        formatted = nbformat.reads(done.stdout, as_version=4)
+        for cell, new in zip(notebook.cells, formatted.cells, strict=True):
             cell.source = new.source
-            changed.append(cell.id)
-    return changed
 
 
 def run(notebook: NotebookNode, folder: Path) -> None:
@@ -139,43 +121,27 @@ def run(notebook: NotebookNode, folder: Path) -> None:
                 output.data["text/html"] = PLAY_SCRIPT.sub("", html)
 
 
-def outputs(notebook: NotebookNode) -> dict[str, str]:
+def outputs(notebook: NotebookNode) -> dict[str, list[dict]]:
     """The outputs of each cell, by its id, to be compared."""
     return {
-        cell.id: json.dumps(
-            [{**each, "execution_count": None} for each in cell.outputs],
-            sort_keys=True,
-        )
+        cell.id: [{**each, "execution_count": None} for each in cell.outputs]
         for cell in notebook.cells
         if cell.cell_type == "code"
     }
 
 
-def read(path: Path) -> tuple[NotebookNode, dict[str, list[str]]]:
-    """Read a notebook and correct it; also return what was corrected, where.
-
-    Raises:
-        CommandError: If the file is no notebook.
-        OSError: If it cannot be read.
-    """
-    with as_a_notebook(path):
-        notebook = nbformat.v4.reads(path.read_text(encoding="utf-8"))
-        mended = mend(notebook)
-        nbformat.validate(notebook)
-    return notebook, mended
-
-
 def store(path: Path) -> bool:
     """Correct, run and write a notebook; tell whether it ran to its end."""
-    notebook, mended = read(path)
     print(path.name, flush=True)
-    for what, where in mended.items():
-        if where:
-            print(f"  corrected {what}:", ", ".join(where))
+    with as_a_notebook(path):
+        notebook = nbformat.v4.reads(path.read_text(encoding="utf-8"))
+        corrected = mend(notebook)
+        nbformat.validate(notebook)
+    print("  corrected cells:", ", ".join(corrected) or "none")
     before = outputs(notebook)
     try:
         run(notebook, path.parent)
-    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+    except (CellExecutionError, DeadKernelError, TimeoutError) as error:
         print(f"  {path} is not stored, it stops at an error:", error)
         return False
     now = outputs(notebook)
@@ -196,10 +162,7 @@ def main() -> None:
         metavar="NOTEBOOK",
         help="the notebooks to store (default: all of them)",
     )
-    paths = parser.parse_args().paths
-    for path in paths:
-        read(path)  # before any of them runs
-    ran = [store(path) for path in paths]
+    ran = [store(path) for path in parser.parse_args().paths]
     raise SystemExit(0 if all(ran) else 1)
 
 

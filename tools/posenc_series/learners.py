@@ -55,13 +55,11 @@ def write_notebooks(
         file, content = folder / name, nbformat.writes(copy) + "\n"
         checksum, before = _checksum(content), written.get(name)
         if file.exists():
-            there = file.read_text("utf-8")
-            if checksum in (before, _checksum(there)):
+            there = _checksum(file.read_text("utf-8"))
+            if checksum in (before, there):
                 continue  # nothing is newer
-            if before not in (_checksum(there), _of_text(there)):
-                print(
-                    f"{file} was edited: kept. Rename it to get the new one."
-                )
+            if there != before:
+                print(f"{file} was edited: kept. Rename it for the new one.")
                 continue
         file.parent.mkdir(exist_ok=True)
         file.write_text(content, "utf-8", newline="\n")
@@ -98,10 +96,6 @@ def _checksum(text: str) -> str:
     with suppress(KeyError, TypeError, ValueError):
         cells = json.loads(text)["cells"]
         text = json.dumps(["".join(cell["source"]) for cell in cells])
-    return _of_text(text)
-
-
-def _of_text(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -3,9 +3,8 @@
 import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import get_origin
 
 from nbformat import NotebookNode
 
@@ -13,7 +12,6 @@ from posenc_series.cells import is_folded, is_form, tags
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LIST = ROOT / "notebooks/series.toml"
-WORKSHOP = ROOT / "workshop/README.md"
 # A notebook's copy on the branch `colab` of a repository.
 COLAB = "https://colab.research.google.com/github/{}/blob/colab/{}"
 
@@ -45,13 +43,6 @@ class Listed:
     tensorflow: bool
     figure: str = ""
 
-    def __post_init__(self):
-        """Refuse values of another type, such as `minutes = "25"`."""
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if not isinstance(value, get_origin(each.type) or each.type):
-                raise TypeError(f"{self.file}: {each.name} = {value!r}")
-
     @property
     def number(self) -> str:
         """Its number, such as "01"."""
@@ -78,68 +69,33 @@ class Published:
 
 def read_published() -> Published:
     """Read where the series is published."""
-    read = tomllib.loads(LIST.read_text(encoding="utf-8"))
-    return Published(read["address"], read["repository"])
+    return Published(_READ["address"], _READ["repository"])
 
 
-def read_list() -> tuple[str, list[str], list[Listed]]:
-    """Read the title, the parts and the notebooks of the series.
-
-    Raises:
-        ValueError: If notebooks/series.toml is not as it should be.
-    """
-    try:
-        read = tomllib.loads(LIST.read_text(encoding="utf-8"))
-        listed = [Listed(**each) for each in read["notebook"]]
-        for each in listed:
-            if each.part not in read["parts"]:
-                raise ValueError(f"{each.file}: no part {each.part!r}")
-        return read["title"], read["parts"], listed
-    except KeyError as error:
-        raise ValueError(f"{LIST}: {error} is missing") from error
-    except (OSError, TypeError, ValueError) as error:
-        raise ValueError(f"{LIST}: {error}") from error
+_READ = tomllib.loads(LIST.read_text(encoding="utf-8"))
+TITLE: str = _READ["title"]
+PARTS: list[str] = _READ["parts"]
+NOTEBOOKS = [Listed(**each) for each in _READ["notebook"]]
 
 
-TITLE, PARTS, NOTEBOOKS = read_list()
-
-
-# Tables.
-
-
-def tables(listed: Sequence[Listed], folder: str = "") -> str:
+def tables(folder: str = "") -> str:
     """The notebooks as Markdown, one table for each part of the series.
 
     Args:
-        listed: The notebooks.
         folder: What stands before the name of a file in its link.
     """
     lines = []
     for part in PARTS:
-        lines += [f"{part} | question | minutes | TensorFlow", "-|-|-|-"]
+        lines.append(f"{part} | question | builds on | minutes | TensorFlow")
+        lines.append("-|-|-|-|-")
         lines += [
             f"[{each.number} {each.title}]({folder}{each.file})"
-            f" | {each.question} | {each.minutes}"
+            f" | {each.question} | {', '.join(each.needs)} | {each.minutes}"
             f" | {'yes' if each.tensorflow else ''}".rstrip()
-            for each in listed
+            for each in NOTEBOOKS
             if each.part == part
         ]
         lines.append("")
-    return "\n".join(lines)
-
-
-def table_of_needs(listed: Sequence[Listed]) -> str:
-    """The notebooks as Markdown, with what each needs, for a workshop."""
-    lines = [
-        "| notebook | needs | TensorFlow | minutes |",
-        "|---|---|---|---|",
-    ]
-    lines += [
-        f"| {each.number} {each.short_title}"
-        f" | {', '.join(each.needs) or '-'}"
-        f" | {'yes' if each.tensorflow else 'no'} | {each.minutes} |"
-        for each in listed
-    ]
     return "\n".join(lines)
 
 
@@ -158,6 +114,11 @@ def neighbors(file: str) -> str:
 
 # Minutes.
 
+# Formulas, code, tags and where links lead, which are not read word by word.
+NO_WORDS = re.compile(
+    r"(?s)```.*?```|\$\$.*?\$\$|\$[^$\n]*\$|`[^`\n]*`|\]\([^)]*\)|<[^>\n]+>"
+)
+
 
 def minutes_of(notebook: NotebookNode) -> int:
     """Estimate how many minutes a new reader needs, to the nearest five."""
@@ -173,34 +134,17 @@ def minutes_for(cells: Sequence[NotebookNode]) -> float:
     does not count. Everything is 15 % more for those who are new: readers who
     went through four notebooks cell by cell came within a tenth.
     """
-    prose = [cell for cell in cells if cell.cell_type == "markdown"]
-    code = [
-        cell
-        for cell in cells
-        if cell.cell_type == "code" and "solution" not in tags(cell)
-    ]
-    folded = sum(map(is_folded, code))
-    figures = sum(
-        "image/png" in output.get("data", {})
-        for cell in code
-        for output in cell.outputs
-    )
-    predicts = sum("predict" in tags(cell) for cell in prose)
-    exercises = sum("exercise" in tags(cell) for cell in prose)
-    words = _words("\n\n".join(cell.source for cell in prose))
-    minutes = words / 180 + (len(code) - folded) / 2 + folded / 5
-    minutes += figures / 2 + 5 * exercises
-    minutes += predicts * (1 if any(map(is_form, code)) else 2)
+    a_predict = 1 if any(map(is_form, cells)) else 2
+    minutes = 0.0
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            minutes += len(NO_WORDS.sub(" x ", cell.source).split()) / 180
+            if "predict" in tags(cell):
+                minutes += a_predict
+            if "exercise" in tags(cell):
+                minutes += 5
+        elif "solution" not in tags(cell):
+            minutes += 0.2 if is_folded(cell) else 0.5
+            shown = [each.get("data", {}) for each in cell.outputs]
+            minutes += sum("image/png" in data for data in shown) / 2
     return 1.15 * minutes
-
-
-def _words(text: str) -> int:
-    """How many words Markdown has; a formula or code in a line counts one."""
-    text = re.sub(r"(?s)```.*?```|\$\$.*?\$\$", "\n\n", text)
-    lead_on = r"(?m)^\s*(?:#|!\[|\[Next|\[Prev).*$"  # and headings, pictures
-    text = re.sub(lead_on, "\n", text)
-    text = re.sub(r"(?m)^\s*>\s?|<[^>\n]+>|\|", " ", text)
-    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)  # links
-    text = re.sub(r"\$[^$\n]*\$|`[^`\n]*`", "x", text)
-    text = re.sub(r"[*_]", "", text)
-    return len(re.findall(r"[A-Za-z0-9'-]+", text))
