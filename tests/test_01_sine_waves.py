@@ -16,12 +16,22 @@ def test_the_readme_shows_the_figure_of_the_notebook():
     assert compare_figures.difference(drawn, shown) == ""
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("wavelength", [2.3, 7.3, 12, 100, 1000, 6283])
-def test_no_single_hand_is_read_more_often(names, wavelength):
-    hands = names["clock_hands"]
-    off = names["misses"](lambda seq_len: hands(seq_len, [wavelength]), 0.01)
-    assert np.mean(off == 0) < 0.3
+def test_blurs_of_another_seed_are_read_alike(names):
+    def off(signal, blur):
+        return np.abs(names["misses"](names[signal], blur, seed=1))
+
+    def share_off_by_one(signal):
+        wrong = off(signal, 0.5)
+        return np.mean(wrong[wrong > 0] == 1)
+
+    assert np.mean(off("index", 0.01) == 0) < 0.1
+    for hand in ("slow_hand", "fast_hand"):
+        assert 0.2 < np.mean(off(hand, 0.01) == 0) < 0.3
+    assert np.mean(off("both_hands", 0.01) == 0) == 1
+    assert np.mean(off("binary_digits", 0.5) == 0) > 0.75
+    assert np.mean(off("clock_hands", 0.5) == 0) < 0.5
+    assert share_off_by_one("binary_digits") < 0.2
+    assert share_off_by_one("clock_hands") > 0.6
 
 
 IN_A_LINE = "Both are back at each common multiple"
@@ -37,9 +47,10 @@ REPLIES = [
     (2, [12], "That is the same hand"),
     (2, [-12, 12 / 11], ("Which way does your hand turn?", "13/12 turns")),
     (2, [24, 6, 1], ("Where should it be?", "let it turn once more")),
-    (3, [(37, 28), [31, 33], np.array([40, 27])], "Correct."),
+    (3, [(35, 32), [31, 33], np.array([36, 29])], "Correct."),
     (3, [(31, 33)], "Your closest two rows are 0.190 apart"),
     (3, [(12, 24)], ("Rows 24 apart are equal", IN_A_LINE)),
+    (3, [(37, 28)], ("Rows 112 apart: 0.1696", "slower hand")),
     (3, [(20, 39)], ("Rows 780 apart are equal", IN_A_LINE)),
     (3, [(25, 50), 37, (31.5, 33), "31, 33", (1, 2, 3)], "Give a pair"),
     (3, [(..., 33), ...], "Not answered yet"),
