@@ -7,50 +7,18 @@ from conftest import assert_replies
 from posenc_helpers import position_encoding
 
 
-@pytest.mark.parametrize("d_model", [64, 512])
-@pytest.mark.parametrize("n", [100, 10_000, 500_000])
-def test_with_many_hands_neighbors_are_most_alike(names, d_model, n):
-    similarity = names["similarity_by_offset"](np.arange(1, 1000), d_model, n)
-    assert similarity.argmax() == 0
-
-
-def test_rows_grow_less_alike_for_longer_in_wider_tables(names):
-    firsts, largest = [], []
-    for width in (16, 32, 64, 128, 256, 512, 1024, 4096):
-        rises = np.diff(names["similarity_by_offset"](np.arange(5001), width))
-        firsts.append(np.flatnonzero(rises > 0)[0])
-        largest.append(rises.max())
-    assert firsts == sorted(firsts)
-    assert largest == sorted(largest, reverse=True)
-
-
-@pytest.mark.parametrize("d_model", [16, 64, 512])
-@pytest.mark.parametrize("seed", range(2))
-def test_random_matrices_lose_the_offset_and_a_shift_keeps_it(
-    names, d_model, seed
-):
-    rows = position_encoding(96, d_model)
-    random = np.random.default_rng(seed).normal(size=(d_model, d_model))
+def test_another_random_matrix_loses_the_offset_and_a_shift_keeps_it(names):
+    rows, rng = position_encoding(96, 64), np.random.default_rng(1)
+    random, weights = rng.normal(size=(64, 64)), rng.normal(size=64)
 
     def spread(matrix):
         scores = [rows[p] @ matrix @ rows[p + 3] for p in range(90)]
-        return np.std(scores) / np.sqrt(d_model)
+        return np.std(scores) / np.sqrt(64)
 
-    assert spread(random / np.sqrt(d_model)) > 0.2
-    assert spread(np.diag(random[0])) > 0.05
-    assert spread(np.diag(np.repeat(random[0, ::2], 2))) < 1e-9
-    assert spread(names["shift_matrix"](7, d_model)) < 1e-9
-
-
-@pytest.mark.parametrize("seq_len", [60, 1000])
-def test_a_larger_shift_looks_more_sharply(names, seq_len):
-    rows, shift = (
-        position_encoding(seq_len, 512),
-        names["shift_matrix"](-3, 512),
-    )
-    for factor, least, most in ((1, 0.18, 0.24), (10, 0.88, 0.93)):
-        weights = names["attention_weights"](rows, factor * shift)
-        assert least < weights[50, 47] < most
+    assert spread(random / np.sqrt(64)) > 0.2
+    assert spread(np.diag(weights)) > 0.05
+    assert spread(np.diag(np.repeat(weights[::2], 2))) < 1e-9
+    assert spread(names["shift_matrix"](7, 64)) < 1e-9
 
 
 def nearest(row):
