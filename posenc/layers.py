@@ -4,9 +4,6 @@ They run on TensorFlow, JAX and PyTorch. Notebook 04 builds drafts of all
 three layers; the fixed tables are those of `posenc.fast_table`.
 """
 
-from contextlib import nullcontext
-from functools import partial
-from reprlib import repr as shortened
 from typing import Any
 
 import keras
@@ -22,13 +19,8 @@ from posenc_helpers import (
     checked_max_wavelength,
 )
 
-BACKEND = keras.backend.backend()
 sine_table = fast_position_encoding
-if BACKEND == "tensorflow":
-    import tensorflow as tf
-elif BACKEND == "jax":
-    import jax
-elif BACKEND == "torch":
+if keras.backend.backend() == "torch":
     import torch
 
     # PyTorch's compiler would compute NumPy code in float32.
@@ -57,30 +49,13 @@ def _value(tensor: Tensor) -> np.ndarray | None:
         return None  # every backend has an error of its own
 
 
-def _is_ragged(inputs: Tensor) -> bool:
-    """Whether rows may differ in length, in a tensor or an `Input` for it."""
-    if BACKEND == "tensorflow" and isinstance(inputs, tf.RaggedTensor):
-        return True
-    return bool(getattr(inputs, "ragged", False))
-
-
 def _sinusoids(shape: tuple[int, int], dtype: str | None = None) -> Tensor:
     """Initializer: float64 angles whatever the dtype, then one rounding."""
     return ops.convert_to_tensor(sine_table(*shape), dtype)
 
 
-def _refuse(size: str, ids: np.ndarray, fits: np.ndarray) -> None:
-    """Raise an error that names the first id that does not fit."""
-    ids, fits = np.asarray(ids), np.asarray(fits)
-    if not fits.all():  # `jax.vmap` calls this for all ids
-        raise ValueError(
-            f"ids must be whole numbers, not negative and below {size};"
-            f" this is {ids[~fits][0]}"
-        )
-
-
 class _PositionLayer(keras.Layer):
-    """What the three layers share: floats only, masks, advice on inputs."""
+    """What the three layers share: floats only, masks, ids as they come."""
 
     def __init__(self, ndim: int, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -92,22 +67,6 @@ class _PositionLayer(keras.Layer):
         # Keras would cast float inputs to the dtype of the results, and ids
         # would lose digits.
         self.autocast = False
-
-    def __call__(self, inputs: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        # Keras refuses these before it looks at `input_spec`, and its errors
-        # do not say what to do.
-        try:
-            is_text = standardize_dtype(inputs.dtype) == "string"
-        except (AttributeError, ValueError):  # a list; an array of text
-            is_text = True
-        if is_text or _is_ragged(inputs):
-            raise ValueError(
-                f"{self.name} takes a tensor of numbers, with rows of one"
-                " length: keras.ops.convert_to_tensor makes one of lists,"
-                " keras.layers.TextVectorization of text, and .to_tensor()"
-                f" of a ragged tensor; this is {shortened(inputs)}"
-            )
-        return super().__call__(inputs, *args, **kwargs)
 
 
 @registered
@@ -140,14 +99,12 @@ class PositionEmbeddingLayer(_PositionLayer):
             no tensor of ids.
 
     Note:
-        An id that is not in the table raises an error on every backend:
-        `ValueError`, with the id, in calls and on PyTorch; in `fit` and
-        `predict`, `JaxRuntimeError`, with the id, or TensorFlow's
-        `InvalidArgumentError`. TensorFlow raises none on a GPU, nor under
-        XLA (`jit_compile=True`, which Keras may choose there): such an id
-        then reads the last row, or zeros. After an error in `fit` or
-        `predict` on JAX, the model has to be built or loaded again.
-        `jax.export` cannot store the check.
+        An id that is not in the table raises a `ValueError` with the id in
+        calls and on PyTorch. In `fit` and `predict`, TensorFlow raises
+        `InvalidArgumentError`, and JAX goes on with vectors of NaN.
+        TensorFlow raises none on a GPU, nor under XLA (`jit_compile=True`,
+        which Keras may choose there): such an id then reads the last row,
+        or zeros.
 
     References:
         Gehring et al. 2017, "Convolutional sequence to sequence learning".
@@ -217,15 +174,15 @@ class PositionEmbeddingLayer(_PositionLayer):
             )
         ids = ops.cast(inputs, "int32")
         fits = (ids >= 0) & (ids < size) & ops.equal(ids, inputs)
-        refuse = partial(_refuse, f"vocab_size={size}")
-        if (all_fit := _value(ops.all(fits))) is not None:
-            if not all_fit:
-                refuse(_value(inputs), _value(fits))
-        elif BACKEND == "jax":  # whose compiled code would go on with NaN
-            later = partial(jax.debug.callback, refuse)
-            jax.lax.cond(ops.all(fits), lambda *_: None, later, inputs, fits)
-        # TensorFlow's graphs refuse an id past the end themselves. Negative
-        # ones, which would be counted from the end, are sent there too.
+        known = _value(fits)
+        if known is not None and not known.all():
+            wrong = ops.convert_to_numpy(inputs)[~known][0]
+            raise ValueError(
+                "ids must be whole numbers, not negative and below"
+                f" vocab_size={size}; this is {wrong}"
+            )
+        # In a graph, an id past the end is TensorFlow's error or JAX's NaN.
+        # Negative ones, which would be counted from the end, are sent there.
         return ops.where(fits, ids, size)
 
     def compute_mask(self, inputs: Tensor, mask: Tensor = None) -> Tensor:
@@ -330,10 +287,14 @@ class SinePositionEncoding(_PositionLayer):
         start = self._start(start_index)
         if inputs.shape[1] is None or not isinstance(start, int):
             rows = self._rows_by_formula(inputs, start)
-        else:
-            rows = self._rows_from_table(inputs, start)
-        if rows.shape == inputs.shape:
-            return rows
+        else:  # NumPy makes the rows, in a graph once
+            rows = sine_table(
+                inputs.shape[1],
+                inputs.shape[2],
+                max_wavelength=self.max_wavelength,
+                start_index=start,
+            )
+        rows = ops.convert_to_tensor(rows, self.compute_dtype)
         return ops.broadcast_to(rows, ops.shape(inputs))
 
     def _start(self, start_index: int | Tensor) -> int | Tensor:
@@ -347,21 +308,6 @@ class SinePositionEncoding(_PositionLayer):
                 return start
         return checked_int("start_index", start, 0, MAX_POSITION)
 
-    def _rows_from_table(self, inputs: Tensor, start: int) -> Tensor:
-        """For a known length and start: NumPy makes the rows."""
-        batch, length, d_model = inputs.shape
-        rows = sine_table(
-            length,
-            d_model,
-            max_wavelength=self.max_wavelength,
-            start_index=start,
-        )
-        # In a graph of TensorFlow's once, and not each time the graph runs.
-        with tf.init_scope() if BACKEND == "tensorflow" else nullcontext():
-            rows = ops.convert_to_tensor(rows, self.compute_dtype)
-            # A batch of unknown size gets one row, which `call` repeats.
-            return ops.broadcast_to(rows, (batch or 1, length, d_model))
-
     def _rows_by_formula(self, inputs: Tensor, start: int | Tensor) -> Tensor:
         """For what only a running graph knows (see notebook 04)."""
         length, d_model = ops.shape(inputs)[1], inputs.shape[2]
@@ -373,7 +319,7 @@ class SinePositionEncoding(_PositionLayer):
         angles = ops.outer(positions, frequencies)
         pairs = ops.stack([ops.sin(angles), ops.cos(angles)], axis=-1)
         rows = ops.reshape(pairs, (length, 2 * frequencies.shape[0]))
-        return ops.cast(rows[:, :d_model], self.compute_dtype)
+        return rows[:, :d_model]
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
         return tuple(input_shape)
