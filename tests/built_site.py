@@ -17,28 +17,27 @@ from posenc_series.listing import ROOT
 
 MINUTES = 120_000  # two, in milliseconds
 # Start Python on the open page, and run all its cells but the scratch cell;
-# what each of them shows. `alone` is the id of a cell, to run it and those
-# above it, in place of all.
-RUN = """async alone => {
+# what each of them shows.
+RUN = """async () => {
     const pause = () => new Promise(soon => setTimeout(soon, 50));
-    document.querySelector('.run button')?.click();
+    document.querySelector('.run button').click();
     while (!globalThis.posenc.session?.isReady) await pause();
     const { session } = posenc;
     const cells = session.cells.filter(({ id }) => id !== 'scratch');
-    if (alone) session.ask(cells.find(({ id }) => id === alone));
-    else session.plan(cells);
+    session.plan(cells);
     while (session.running) await pause();
-    const all = (cell, selector) =>
-        [...cell.box.querySelectorAll(`.cell_output ${selector}`)];
-    return Promise.all(cells.map(async cell => ({
-        id: cell.id,
-        text: all(cell, 'pre').map(pre => pre.textContent).join('').trim(),
-        figures: all(cell, 'posenc-play').map(
-            ({ dataset: { lmSuppressShortcuts, ...settings } }) => settings),
-        pictures: await Promise.all(all(cell, 'img').map(image =>
-            image.decode().then(
-                () => [image.alt, +image.getAttribute('width')]))),
-    }))); }"""
+    return Promise.all(cells.map(async ({ id, box }) => {
+        const all = selector =>
+            [...box.querySelectorAll(`.cell_output ${selector}`)];
+        await Promise.all(all('img').map(image => image.decode()));
+        return {
+            id,
+            text: all('pre').map(pre => pre.textContent).join('').trim(),
+            figures: all('posenc-play').map(
+                ({ dataset: { lmSuppressShortcuts, ...data } }) => data),
+            alts: all('img').map(image => image.alt),
+            widths: all('img').map(image => +image.getAttribute('width')),
+        }; })); }"""
 
 
 def some(values: Sequence) -> Sequence:
@@ -48,21 +47,22 @@ def some(values: Sequence) -> Sequence:
 
 def stored(cell: NotebookNode) -> dict:
     """What a cell of a notebook shows, as RUN has it."""
-    shown = {"id": cell.id, "text": "", "figures": [], "pictures": []}
+    text, figures, alts, widths = "", [], [], []
     for output in cell.outputs:
         data = output.get("data", {})
         html = PLAY_SCRIPT.sub("", data.get("text/html", ""))
-        shown["text"] += output.get("text", "")
+        text += output.get("text", "")
         if "image/png" in data:
             about = output.metadata["image/png"]
-            shown["pictures"].append([about["alt"], about["width"]])
+            alts.append(about["alt"])
+            widths.append(about["width"])
         elif "<posenc-play" in html:
             settings = re.findall(r' data-(\w+)="([^"]*)"', html)
-            settings = {name: unescape(text) for name, text in settings}
-            shown["figures"].append(settings)
+            figures.append({name: unescape(each) for name, each in settings})
         else:
-            shown["text"] += data.get("text/plain", "")
-    return shown | {"text": shown["text"].strip()}
+            text += data.get("text/plain", "")
+    shown = {"text": text.strip(), "figures": figures}
+    return shown | {"alts": alts, "widths": widths}
 
 
 @pytest.fixture(scope="module")

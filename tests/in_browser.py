@@ -25,7 +25,6 @@ from nbformat.v4 import (
     new_output,
 )
 from playwright.sync_api import Locator
-from posenc_series.listing import NOTEBOOKS
 from small_series import teal_picture
 from store_notebooks import KERNELSPEC
 
@@ -100,16 +99,6 @@ ALL_RAN = f"""() => {{
     const seen = ({PROMPTS})();
     return seen.some(s => /\\d/.test(s)) && !seen.some(s => s.includes('*'));
 }}"""
-# Run the open notebook, with one cell more if there is one; return its cells.
-RUN_ALL = """async (added) => {
-    const shown = () => window.jupyterapp?.shell.currentWidget;
-    while (shown()?.sessionContext?.kernelDisplayStatus !== 'idle') {
-        await new Promise(soon => setTimeout(soon, 200));
-    }
-    const cells = shown().content.model.sharedModel;
-    if (added) cells.addCell({cell_type: 'code', source: added});
-    await window.jupyterapp.commands.execute('notebook:run-all-cells');
-    return shown().content.model.toJSON().cells; }"""
 MINUTE = 60_000  # milliseconds, as Playwright counts
 # By default Playwright asks at each frame, which leaves time for little else.
 NOW_AND_THEN = 200
@@ -118,13 +107,6 @@ NOW_AND_THEN = 200
 @contextmanager
 def jupyterlab(browser, home: Path, windowing: str) -> Iterator[Callable]:
     """Start a JupyterLab of its own; the function that opens a notebook."""
-    with lab_server(home, windowing) as (folder, address):
-        yield partial(open_notebook, browser, folder, address)
-
-
-@contextmanager
-def lab_server(home: Path, windowing: str) -> Iterator[tuple[Path, str]]:
-    """Start a JupyterLab of its own; its folder and its address."""
     folder = home / "notebooks"
     folder.mkdir()
     settings = home / ".jupyter/lab/user-settings/@jupyterlab"
@@ -136,14 +118,13 @@ def lab_server(home: Path, windowing: str) -> Iterator[tuple[Path, str]]:
     command = [sys.executable, "-m", "jupyterlab", "--no-browser"]
     command += ["--allow-root", f"--port={port}", "--ServerApp.port_retries=0"]
     command += ["--IdentityProvider.token=", "--ServerApp.ip=127.0.0.1"]
-    command += ["--LabApp.expose_app_in_browser=True"]
     env = {**os.environ, "HOME": str(home)}
     address = f"http://127.0.0.1:{port}/"
     with (home / "log").open("w") as log:
         options = {"cwd": folder, "env": env, "stdout": log, "stderr": log}
         with running(command, **options) as server:
             wait_for(address, server, home / "log")
-            yield folder, address
+            yield partial(open_notebook, browser, folder, address)
 
 
 def wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
@@ -187,11 +168,6 @@ def run_all(page) -> None:
 
 # Figures to play with.
 
-PLAYED = [
-    each.path.stem
-    for each in NOTEBOOKS
-    if "<posenc-play" in each.path.read_text("utf-8")
-]
 CALL = """import matplotlib.pyplot as plt
 from posenc.play import play
 from posenc_helpers import show
@@ -294,13 +270,6 @@ def moved(page, name: str, **state: float | str) -> tuple[str, list[str]]:
     return the(page, name).evaluate(MOVE, state)
 
 
-def play_all(figure: Locator) -> None:
-    """Move a figure by keys and mouse; see that it answers."""
-    keys(figure)
-    for grip, by, wanted in DRAGS[figure.get_attribute("figure")]:
-        assert drag(figure, grip, by, by_mouse).keys() == wanted.keys(), grip
-
-
 def keys(figure: Locator) -> None:
     """Press keys at each slider, button and switch, and type."""
     for slider in figure.get_by_role("slider").all():
@@ -320,14 +289,9 @@ def keys(figure: Locator) -> None:
         assert "anyletters" in figure.evaluate(STATE).values()
 
 
-def begin(figure: Locator, grip: str) -> list[float]:
-    """Put a figure back, and a grip into sight; where its middle is."""
-    return figure.evaluate(BEGIN, grip)
-
-
 def drag(figure: Locator, grip: str, by: tuple, move: Callable) -> dict:
-    """Drag a grip so many pixels; the settings that changed."""
-    start = begin(figure, grip)
+    """Put a figure back, drag a grip so many pixels; what that changed."""
+    start = figure.evaluate(BEGIN, grip)
     before = figure.evaluate(STATE)
     move(figure.page, start, by)
     now = figure.evaluate(STATE)

@@ -1,8 +1,7 @@
 """The numbers and colors of the figures to play with, by NumPy.
 
 A script moves each figure, in a browser that reaches nothing. What the figure
-then says below its pictures, and what it draws, is compared with NumPy. What
-the notes of the figures promise stands at the end.
+then says below its pictures, and what it draws, is compared with NumPy.
 """
 
 import itertools
@@ -24,29 +23,15 @@ from posenc_helpers import (
     rotate,
 )
 
-# Colors that Matplotlib's maps have, from 0 to 255, are met within so much:
-# the script has eleven of the one map and nine of the other, and mixes them.
-RED_BLUE_APART, VIRIDIS_APART = 5, 20
+# Colors that Matplotlib's map has, from 0 to 255, are met within so much: the
+# script has eleven of them, and mixes those.
+APART = 5
 
 
 def numbers(text: str) -> list[float]:
     text = text.replace("\N{MINUS SIGN}", "-").replace(" ", "")
     text = text.replace("\N{NO-BREAK SPACE}", "")
     return [float(each) for each in re.findall(r"-?\d+(?:\.\d+)?", text)]
-
-
-def pixels(image) -> np.ndarray:
-    """What an image in a figure shows: [height, width, 4]."""
-    # Made without a canvas, which some browsers do not let a page read.
-    kind, _, data = image.get_attribute("href").partition(";base64,")
-    assert kind == "data:image/bmp"
-    return np.asarray(Image.open(BytesIO(b64decode(data))), int)
-
-
-def assert_red_blue(shown, values) -> None:
-    """Colors [..., RGB] are those of values from -1 to 1."""
-    wanted = 255 * colormaps["RdBu_r"]((np.asarray(values) + 1) / 2)
-    assert np.abs(shown - wanted[..., :3]).max() <= RED_BLUE_APART
 
 
 # Rows of the matrix: hands, apart, pair, alike.
@@ -62,15 +47,17 @@ def test_hands_show_the_rows_of_the_matrix(figures):
 
 
 def test_a_heatmap_has_matplotlibs_colors(figures):
-    shown = pixels(the(figures, "hands").locator("image").first)
-    assert_red_blue(shown[..., :3], position_encoding(64, 16))
+    image = the(figures, "hands").locator("image").first
+    # Made without a canvas, which some browsers do not let a page read.
+    kind, _, data = image.get_attribute("href").partition(";base64,")
+    assert kind == "data:image/bmp"
+    shown = np.asarray(Image.open(BytesIO(b64decode(data))), int)
+    wanted = colormaps["RdBu_r"]((position_encoding(64, 16) + 1) / 2)
+    assert np.abs(shown - 255 * wanted)[..., :3].max() <= APART
 
 
-@pytest.mark.parametrize("frequency", [0.12, 2.4])
-def test_apart_shows_the_nearest_and_how_many_are_too_close(
-    figures, frequency
-):
-    at = np.arange(100)
+def test_apart_shows_the_nearest_and_how_many_are_too_close(figures):
+    frequency, at = 2.4, np.arange(100)
     signals = [
         at[:, np.newaxis] / 999,  # the longest row of 1000 positions
         np.stack([np.sin(0.001 * at), np.cos(0.001 * at)], axis=1),
@@ -101,9 +88,8 @@ def test_pair_shows_dot_products(figures):
         assert itself == 8
 
 
-@pytest.mark.parametrize("d_model", [4, 512])
-@pytest.mark.parametrize("n", [100, 1_000_000])
-def test_alike_shows_dot_products(figures, d_model, n):
+def test_alike_shows_dot_products(figures):
+    d_model, n = 64, 100
     rows = position_encoding(128, d_model, max_wavelength=n)
     said, _ = moved(figures, "alike", d_model=d_model, max_wavelength=n)
     wanted = rows[[20, 21, 30]] @ rows[20]
@@ -133,11 +119,8 @@ def rotary_frequencies(rotary_dim: int, base: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("choice", range(3))
-@pytest.mark.parametrize("rotary_dim", [16, 64])
-@pytest.mark.parametrize("n", [100, 10_000])
-def test_rotary_shows_scores_of_rotated_vectors(
-    figures, rotary_dim, n, choice
-):
+def test_rotary_shows_scores_of_rotated_vectors(figures, choice):
+    rotary_dim, n = 48, 100
     frequencies = rotary_frequencies(rotary_dim, n)
     hands = hands_at_0(choice, frequencies)
     vectors = np.stack([np.cos(hands), np.sin(hands)], axis=-1)
@@ -201,10 +184,10 @@ def scores_of_patches(encoding, shape, query, below, base):
 
 @pytest.mark.parametrize("encoding", range(4))
 def test_patches_shows_scores_of_rotated_vectors(figures, encoding):
-    cases = [(16, 16, 6, 9, 100), (7, 12, 6, 0, 10), (12, 8, 3, 7, 10_000)]
-    for (height, width, row, column, base), below in itertools.product(
-        cases, (0, 1)
-    ):
+    for height, width, row, column, base, below in [
+        (7, 12, 6, 0, 10, 0),
+        (12, 8, 3, 7, 10_000, 1),
+    ]:
         query = row * width + column
         scores = scores_of_patches(
             encoding, (height, width), query, below, base
@@ -216,36 +199,12 @@ def test_patches_shows_scores_of_rotated_vectors(figures, encoding):
         assert highest == pytest.approx(scores.max(), abs=0.00501)
         best = scores[int(y) * width + int(x)]
         assert best == pytest.approx(scores.max(), abs=1e-6)
-        wanted = [
-            scores[(row + down) * width + column + right]
-            for down, right in [(0, 1), (1, 0), (1, 1)]
-            if row + down < height and column + right < width
-        ]
-        np.testing.assert_allclose(nearby, wanted, atol=0.00501)
-
-
-@pytest.mark.parametrize("base", [3, 100])
-@pytest.mark.parametrize("width", [5, 8])
-def test_patches_looks_right_and_below(figures, width, base):
-    """Numbers at one width, mixed RoPE at all, and the others at neither."""
-    state = {"below": 2, "base": base, "width": width, "height": 12}
-    state |= {"row": 4, "column": 2}
-    for encoding in range(4):
-        said, _ = moved(figures, "patches", encoding=encoding, **state)
-        weights = numbers(said)
-        wanted = [0.25] * 4 if encoding in (1, 2) else [0.5, 0.5, 0, 0]
-        if encoding or width == 8:
-            assert weights == pytest.approx(wanted, abs=0.085)
-        else:
-            assert weights[1] < 0.05
+        # To the right, where there is a patch, and else the one below.
+        neighbor = query + (1 if column + 1 < width else width)
+        assert nearby[0] == pytest.approx(scores[neighbor], abs=0.00501)
 
 
 # A trained model: inside.
-
-
-RUN = """([letters, state]) => {
-    const { ratings, maps } = posencFigures.inside.compute(letters, state);
-    return [Array.from(ratings), maps.map(map => Array.from(map))]; }"""
 
 
 def bits(number: int, count: int) -> np.ndarray:
@@ -253,7 +212,7 @@ def bits(number: int, count: int) -> np.ndarray:
     return np.array([number >> place & 1 for place in range(2 * count)])
 
 
-def by_numpy(letters, heads=255, pairs=65535, positions=3):
+def by_numpy(letters, heads, pairs, positions):
     """Ratings and maps of the stored model, with these switches on."""
     turns = bits(pairs, 8).reshape(2, 8) * bits(positions, 1)[:, np.newaxis]
     return run_by_numpy(
@@ -264,62 +223,20 @@ def by_numpy(letters, heads=255, pairs=65535, positions=3):
     )
 
 
-def letters_of(text: str, length: int) -> np.ndarray:
-    """The numbers of a text that repeats."""
-    return np.resize([ord(letter) - ord("a") for letter in text], length)
-
-
-@pytest.mark.parametrize("length", [2, 128])
 @pytest.mark.parametrize(
-    ("heads", "pairs", "positions"), [(255, 65535, 3), (14, 4242, 2)]
+    ("heads", "pairs", "positions"), [(251, 65535, 3), (255, 4242, 2)]
 )
-def test_inside_runs_the_stored_model(
-    figures, length, heads, pairs, positions
-):
-    letters = np.random.default_rng(length).integers(26, size=length)
-    state = {"heads": heads, "pairs": pairs, "positions": positions}
-    made = figures.evaluate(RUN, [letters.tolist(), state])
-    ratings, maps = by_numpy(letters, **state)
-    np.testing.assert_allclose(made[0], ratings.ravel(), atol=1e-3)
-    np.testing.assert_allclose(np.ravel(made[1]), maps.ravel(), atol=1e-3)
-
-
-@pytest.mark.parametrize("heads", [255, 251])
-def test_inside_counts_what_is_right(figures, heads):
+def test_inside_counts_what_is_right(figures, heads, pairs, positions):
     text, length, head, period = "quizward", 64, 2, 8
-    letters = letters_of(text, length)
-    ratings, maps = by_numpy(letters, heads)
+    letters = np.resize([ord(letter) - ord("a") for letter in text], length)
+    switches = {"heads": heads, "pairs": pairs, "positions": positions}
+    ratings, maps = by_numpy(letters, **switches)
     right = ratings.argmax(axis=1)[period:-1] == letters[period + 1 :]
     before = np.diag(maps[head], -1).mean()
     answer = np.diag(maps[head], 1 - period)[1:].mean()
-    state = {"text": text, "length": length, "head": head, "heads": heads}
+    state = {"text": text, "length": length, "head": head} | switches
     said, _ = moved(figures, "inside", **state)
     *counts, one_back, on_answer = numbers(said)
     assert counts == [right.sum(), right.size]
     assert one_back == pytest.approx(before, abs=0.00501)
     assert on_answer == pytest.approx(answer, abs=0.00501)
-
-
-def test_inside_draws_each_heads_map_in_matplotlibs_colors(figures):
-    """And leaves clear what is ahead of a letter."""
-    letters = letters_of("quizward", 32)
-    moved(figures, "inside", text="quizward", length=32, heads=255)
-    images = the(figures, "inside").locator("image").all()
-    _, maps = by_numpy(letters)
-    seen = np.tri(32, dtype=bool)
-    for image, weights in zip(images, maps, strict=True):
-        shown, wanted = pixels(image), 255 * colormaps["viridis"](weights)
-        assert np.abs(shown - wanted)[seen].max() <= VIRIDIS_APART
-        assert (shown[~seen, 3] == 0).all()
-
-
-# What the notes promise.
-
-
-def test_the_notes_of_apart_and_hands_are_true():
-    for frequency in np.arange(0.05, 3.1, 0.001):
-        tips_apart = np.abs(2 * np.sin(frequency * np.arange(1, 100) / 2))
-        assert tips_apart.min() < 0.1
-    third = position_encoding(64, 16)[:, 4]
-    assert (third[1:32] > 0).all()
-    assert (third[32:63] < 0).all()

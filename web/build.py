@@ -9,7 +9,6 @@
 #   "posenc-series",
 #   "sphinx==9.0.4",
 #   "sphinx-book-theme==1.4.0",
-#   "sphinx-sitemap==2.9.0",
 # ]
 #
 # [tool.uv]
@@ -28,81 +27,83 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from copies import names_on_colab, write_for_colab, write_to_download
-from home import CARDS, home_page, write_pictures
-from pages import WEB, Edition, write_sources
+from copies import write_for_colab, write_to_download
+from home import CARDS, handouts, home_page, write_pictures
+from pages import WEB, write_sources
 from posenc_series import commands
 from posenc_series.listing import NOTEBOOKS, ROOT, read_published
 from pyodide_files import fetch, sha256, write_folder
-from site_folder import check_folder, replace_folder
 
 CACHE = WEB / ".cache"
+BUILT = ".nojekyll"  # lets GitHub publish _static, and marks a built folder
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse to replace a folder that no build has written.
+
+    Raises:
+        CommandError: If there is one, or a file.
+    """
+    is_new = not folder.exists() or (
+        folder.is_dir() and not any(folder.iterdir())
+    )
+    if not is_new and not (folder / BUILT).exists():
+        raise commands.CommandError(
+            f"{folder} was not built by this command, which would delete it:"
+            " name another folder by --output"
+        )
 
 
 def build(out: Path, repository: str, address: str) -> None:
     """Build the site into a folder."""
     check_folder(out)
-    keras = [each.path for each in NOTEBOOKS if each.tensorflow]
-    edition = Edition(
-        repository=repository,
-        colab=names_on_colab(keras) if repository else {},
-        handouts=handouts(),
-    )
     fetch(CACHE / "pyodide")
-
-    def page(name: str) -> str | None:
-        return f"{address}{name}.html" if address else None
-
     with tempfile.TemporaryDirectory(dir=CACHE) as temporary:
         new = Path(temporary) / "site"
-        write_folder(CACHE / "pyodide", Path(temporary) / "pyodide")
-        build_pages(edition, address, new, edition_of(Path(temporary)))
-        shutil.move(Path(temporary) / "pyodide", new)
+        pyodide = Path(temporary) / "pyodide"
+        write_folder(CACHE / "pyodide", pyodide)
+        build_pages(repository, address, new, version_to_run(pyodide))
+        shutil.move(pyodide, new)
+        write_pictures(new / CARDS)
         write_to_download([each.path for each in NOTEBOOKS], new / "notebooks")
         if repository:
-            write_for_colab(keras, new / "colab", repository, page)
-        for name in edition.handouts:
-            (new / "handouts" / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / "handouts" / name, new / "handouts" / name)
-        replace_folder(out, new)
+            keras = [each.path for each in NOTEBOOKS if each.tensorflow]
+            write_for_colab(keras, new / "colab", repository, address)
+        for path in handouts():
+            file = new / path.relative_to(ROOT)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, file)
+        (new / BUILT).touch()
+        shutil.rmtree(out, ignore_errors=True)
+        shutil.move(new, out)
 
 
-def edition_of(folder: Path) -> str:
+def version_to_run(pyodide: Path) -> str:
     """What changes when anything changes that runs a page."""
-    parts = [WEB.glob("static/run/*"), folder.glob("pyodide/*-lock.json")]
-    data = [path.read_bytes() for part in parts for path in sorted(part)]
-    return sha256(b"".join(data))[:8]
+    files = [*sorted(WEB.glob("static/run/*")), pyodide / "pyodide-lock.json"]
+    return sha256(b"".join(path.read_bytes() for path in files))[:8]
 
 
 def build_pages(
-    edition: Edition, address: str, out: Path, version: str
+    repository: str, address: str, out: Path, version: str
 ) -> None:
     """Build the pages; their scripts are asked for in this version."""
     from sphinx.cmd.build import main as sphinx
 
-    write_sources(CACHE / "source", edition, home_page(edition))
+    write_sources(CACHE / "source", repository, home_page())
     options = [
         *("-q", "-W", "--keep-going"),
         *("-c", str(WEB), "-d", str(CACHE / "doctrees")),
         *("-D", f"html_baseurl={address}"),
-        *("-A", f"repository={edition.repository}"),
+        *("-A", f"repository={repository}"),
         *("-A", f"address={address}"),
         *("-A", f"version_to_run={version}"),
     ]
     if sphinx([*options, str(CACHE / "source"), str(out)]):
         raise commands.CommandError("the pages cannot be built; see above")
-    write_pictures(out / CARDS)
     shutil.rmtree(out / "_sources", ignore_errors=True)
     for path in [out / ".buildinfo", *out.rglob("*.map")]:
         path.unlink()
-    (out / ".nojekyll").touch()  # GitHub leaves folders like _static out
-
-
-def handouts() -> list[str]:
-    """The handouts that were built, such as "student/01_sine_waves.pdf"."""
-    folder = ROOT / "handouts"
-    found = sorted(folder.glob("*/*.pdf"))
-    return [path.relative_to(folder).as_posix() for path in found]
 
 
 def main() -> None:
@@ -114,7 +115,8 @@ def main() -> None:
         type=Path,
         default=ROOT / "site",
         metavar="FOLDER",
-        help="where to build (default: site)",
+        help="where to build; what an earlier build wrote there is replaced"
+        " (default: site)",
     )
     parser.add_argument(
         "--repository",
@@ -129,7 +131,7 @@ def main() -> None:
         type=commands.site_address,
         default=published.address or None,
         metavar="URL",
-        help="the site's address, for a sitemap and previews of shared links"
+        help="the site's address, for previews of shared links"
         " (default: as notebooks/series.toml says)",
     )
     args = parser.parse_args()

@@ -2,13 +2,12 @@
 import { pathToFileURL } from "node:url";
 import { readFileSync } from "node:fs";
 
-const [folder, program] = process.argv.slice(2);
-const { packages } = JSON.parse(readFileSync(`${folder}/pyodide-lock.json`));
-const entry = pathToFileURL(`${folder}/pyodide.mjs`);
-const { loadPyodide } = await import(entry);
-const pyodide = await loadPyodide({ packages: Object.keys(packages) });
-// What posenc_helpers and page_session import, which only a page has.
-pyodide.registerJsModule("page", { post() {} });
-pyodide.mountNodeFS("/archives", folder);
-pyodide.runPython(readFileSync(program, "utf-8"));
+const read = (name) => readFileSync(new URL(name, import.meta.url), "utf-8");
+const folder = process.argv[2];
+const { info, wheels } = JSON.parse(read("pyodide.json"));
+const { loadPyodide } = await import(pathToFileURL(`${folder}/pyodide.mjs`));
+const python = await loadPyodide({ lockFileContents: JSON.stringify({ info, packages: {} }) });
+await python.loadPackage(Object.keys(wheels).map((name) => `${folder}/${name}`));
+python.mountNodeFS("/archives", folder);
+python.runPython(read("bytecode.py"));
 process.exit(0);

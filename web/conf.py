@@ -5,6 +5,7 @@ import re
 import sys
 
 from docutils import nodes
+from home import PICTURE
 from pages import OTHER_PAGES, exercises_on_page, whole_numbers
 from posenc_series.formulas import mathml
 from posenc_series.listing import NOTEBOOKS, ROOT, TITLE
@@ -32,7 +33,6 @@ html_context = {"default_mode": "auto"}
 html_favicon = "static/icon.svg"
 templates_path = ["templates"]
 html_copy_source = False
-sitemap_url_scheme = "{link}"
 html_show_copyright = False
 html_show_sphinx = False
 html_use_index = False
@@ -96,7 +96,7 @@ def describe(app, pagename, templatename, context, doctree):
     context["runs"] = pagename in RUN
     notebook = f"notebooks/{pagename}.ipynb"
     context["source_file"] = SOURCES.get(pagename, notebook)
-    context["preview"] = PREVIEWS.get(pagename, "binary-and-waves.png")
+    context["preview"] = PREVIEWS.get(pagename, PICTURE.name)
     paragraph = next(iter(doctree.findall(nodes.paragraph)))
     context["description"] = html.escape(" ".join(paragraph.astext().split()))
     together = r'<span class="with-sign">\1\2</span>'
@@ -112,9 +112,7 @@ def describe(app, pagename, templatename, context, doctree):
 
 
 def setup(app):
-    """Connect the functions above; a sitemap needs the site's address."""
-    if app.config.html_baseurl:
-        app.setup_extension("sphinx_sitemap")
+    """Connect the functions above."""
     app.add_html_math_renderer("mathml", formula("inline"), formula("block"))
     app.connect("doctree-resolved", hold_together)
     app.connect("html-page-context", describe)

@@ -6,9 +6,7 @@ JupyterLab folds, and the answers too, and has room for a prediction.
 
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import groupby
+from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
@@ -57,29 +55,6 @@ ANSWER = (
 SOLUTION = '<details class="solution"><summary>Show the solution</summary>'
 
 
-@dataclass(frozen=True)
-class Edition:
-    """What the pages have to know besides the notebooks.
-
-    Attributes:
-        repository: OWNER/NAME on GitHub, or nothing.
-        colab: Copies that run on Colab: for the name of a notebook, those
-            of the student's copy and of the full one.
-        handouts: Handouts that were built, such as
-            "student/01_sine_waves.pdf".
-    """
-
-    repository: str = ""
-    colab: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    handouts: Sequence[str] = ()
-
-    def file(self, path: str) -> str | None:
-        """The address of a file of the repository, if it is known."""
-        if not self.repository:
-            return None
-        return f"https://github.com/{self.repository}/blob/HEAD/{path}"
-
-
 def whole_numbers(text: str) -> str:
     """A text in which no line breaks within a number such as 10 000."""
     return re.sub(r"(?<=\d) (?=\d{3}\b)", "\N{NO-BREAK SPACE}", text)
@@ -88,21 +63,21 @@ def whole_numbers(text: str) -> str:
 # The page of a notebook.
 
 
-def page_of(path: Path, keras: bool, edition: Edition) -> NotebookNode:
+def page_of(path: Path, keras: bool, repository: str) -> NotebookNode:
     """Make the source of a notebook's page.
 
     Args:
         path: The notebook.
         keras: Whether it needs TensorFlow.
-        edition: How it can be run, and where its source is.
+        repository: OWNER/NAME on GitHub, or nothing.
     """
     notebook = read_notebook(path)
-    links = _html(how_to_run(path.stem, keras, edition))
+    links = _html(how_to_run(path.stem, keras, repository))
     cells = [cell for cell in notebook.cells if not _only_leads_on(cell)]
     judges = any(map(is_form, cells))
     for cell in cells:
         if cell.cell_type == "markdown":
-            cell.source = _prose(cell, edition)
+            cell.source = _prose(cell, repository)
             if "predict" in tags(cell):
                 cell.source = _with_room(cell, judges)
         else:
@@ -123,12 +98,12 @@ def _only_leads_on(cell: NotebookNode) -> bool:
     return bool(ALONG_THE_SERIES.match(cell.source))
 
 
-def _prose(cell: NotebookNode, edition: Edition) -> str:
+def _prose(cell: NotebookNode, repository: str) -> str:
     """The text of a cell, with links to pages."""
     paragraphs = cell.source.split("\n\n")
     # The theme has links to the previous page and to the next one.
     kept = [text for text in paragraphs if not ALONG_THE_SERIES.match(text)]
-    return relink_files("\n\n".join(kept), "notebooks", edition)
+    return relink_files("\n\n".join(kept), "notebooks", repository)
 
 
 def _with_room(cell: NotebookNode, judges: bool) -> str:
@@ -175,42 +150,32 @@ def _hand_over_alt_text(cell: NotebookNode, path: Path) -> None:
 def _with_folds(cells: list[NotebookNode]) -> list[NotebookNode]:
     """Fold answers and solutions, and give each cell an address."""
     opens, closes = {}, set()
-    question = None
-    for cell in cells:
-        if "predict" in tags(cell):
-            question = cell.id
-        if "reveal" in tags(cell):
-            opens[cell.id] = ANSWER.format(question)
-    for _, last in answers(cells):
-        closes.add(cells[last].id)
-    for cells_of_one in _solutions(cells):
-        opens[cells_of_one[0].id] = SOLUTION
-        closes.add(cells_of_one[-1].id)
+    for first, last in answers(cells):
+        asks = [cell.id for cell in cells[:first] if "predict" in tags(cell)]
+        opens[first] = ANSWER.format(asks[-1])
+        closes.add(last)
+    solved = [i for i, cell in enumerate(cells) if "solution" in tags(cell)]
+    for place in solved:  # those that follow each other belong together
+        if place - 1 not in solved:
+            opens[place] = SOLUTION
+        if place + 1 not in solved:
+            closes.add(place)
     made = []
-    for cell in cells:
-        if cell.id in opens:
-            made.append(_html(opens[cell.id]))
+    for place, cell in enumerate(cells):
+        if place in opens:
+            made.append(_html(opens[place]))
         made.append(_html(f'<div id="cell-id={cell.id}"></div>'))
         made.append(cell)
-        if cell.id in closes:
+        if place in closes:
             made.append(_html("</details>"))
     return made
-
-
-def _solutions(cells: list[NotebookNode]) -> list[list[NotebookNode]]:
-    """Cells of solutions; those that follow each other belong together."""
-    return [
-        list(group)
-        for solves, group in groupby(cells, lambda c: "solution" in tags(c))
-        if solves
-    ]
 
 
 def _html(text: str) -> NotebookNode:
     return nbformat.v4.new_markdown_cell(text)
 
 
-def how_to_run(name: str, keras: bool, edition: Edition) -> str:
+def how_to_run(name: str, keras: bool, repository: str) -> str:
     """Say at the top of a page how its notebook is run."""
     command = f"<code>python3 start.py {name[:2]}</code>"
     here = f'<a href="install.html">on your own computer</a> ({command})'
@@ -218,16 +183,10 @@ def how_to_run(name: str, keras: bool, edition: Edition) -> str:
         # Where scripts run, a button takes the place of this text.
         return f'<p class="run" data-run>Run this notebook {here}.</p>'
     text = "No browser can train with TensorFlow, as this notebook does:"
-    if name in edition.colab:
-        student, full = (
-            COLAB.format(edition.repository, copy)
-            for copy in edition.colab[name]
-        )
-        text += (
-            f' <a href="{student}">open it on Colab</a>, for which you need a'
-            f' Google account (<a href="{full}">with outputs and'
-            " solutions</a>), or"
-        )
+    if repository:
+        address = COLAB.format(repository, f"{name}.ipynb")
+        text += f' <a href="{address}">open it on Colab</a>, for which you'
+        text += " need a Google account, or"
     return f'<p class="run">{text} run it {here}.</p>'
 
 
@@ -244,13 +203,14 @@ def exercises_on_page(listed: Listed) -> int:
 # Pages made of other files.
 
 
-def relink_files(text: str, folder: str, edition: Edition) -> str:
+def relink_files(text: str, folder: str, repository: str) -> str:
     """Let links to files and cells lead to pages, or to GitHub.
 
     Args:
         text: Markdown.
         folder: Where it stands in the repository.
-        edition: Without a repository, what has no page loses its link.
+        repository: OWNER/NAME on GitHub; without it, what has no page loses
+            its link.
     """
     pages = {page: f"{name}.md" for name, page in OTHER_PAGES.items()}
     pages["README.md"] = "index.md"
@@ -259,9 +219,12 @@ def relink_files(text: str, folder: str, edition: Edition) -> str:
         target, hash_sign, anchor = match["target"].partition("#")
         path = posixpath.normpath(posixpath.join(folder, target))
         name = re.fullmatch(r"notebooks/(\w+\.ipynb)", path)
-        address = name[1] if name else pages.get(path) or edition.file(path)
-        if address is None:
+        address = name[1] if name else pages.get(path)
+        if not address and not repository:
             return match["text"]
+        address = (
+            address or f"https://github.com/{repository}/blob/HEAD/{path}"
+        )
         if anchor.startswith("cell-id="):  # which Sphinx does not know
             page = address.replace(".ipynb", ".html")
             return f'<a href="{page}#{anchor}">{match["text"]}</a>'
@@ -279,22 +242,22 @@ def relink_files(text: str, folder: str, edition: Edition) -> str:
 # All of them.
 
 
-def write_sources(folder: Path, edition: Edition, home: str) -> None:
+def write_sources(folder: Path, repository: str, home: str) -> None:
     """Write what Sphinx reads; unchanged files are left alone.
 
     Args:
         folder: Where to write it.
-        edition: How notebooks can be run, and where the source is.
+        repository: OWNER/NAME on GitHub, or nothing.
         home: The home page.
     """
     texts = {"index.md": home}
     for name, file in OTHER_PAGES.items():
         text = (ROOT / file).read_text("utf-8")
-        text = relink_files(text, posixpath.dirname(file), edition)
+        text = relink_files(text, posixpath.dirname(file), repository)
         # A box to tick on paper; MyST's own has no label.
         texts[f"{name}.md"] = text.replace("- [ ] ", "- \N{BALLOT BOX} ")
     for each in NOTEBOOKS:
-        page = page_of(each.path, each.tensorflow, edition)
+        page = page_of(each.path, each.tensorflow, repository)
         texts[each.file] = nbformat.writes(page)
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.iterdir():

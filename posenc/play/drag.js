@@ -4,7 +4,7 @@
 // name, the place in the picture where the part is to be, and an object that
 // lasts as long as the drag: its `pointer` is where the finger is, and a figure
 // may note there from what the drag began.
-function listenForDrags(node, begins, moves) {
+function listenForDrags(node, moves) {
   const on = (kind, then, more) => node.addEventListener(kind, then, more);
   let drag = null;
   const act = (event) => {
@@ -17,7 +17,6 @@ function listenForDrags(node, begins, moves) {
   on("pointerdown", (event) => {
     const part = event.target.closest("[data-drag]");
     if (!part || event.button) return;
-    begins();
     const svg = part.ownerSVGElement;
     // A finger on an area may be about to scroll: it taps there.
     const taps = event.pointerType === "touch" && part.matches(".area");

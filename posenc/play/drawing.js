@@ -18,12 +18,13 @@ const grip = (name, ...inside) => `<g class="grip" data-drag="${name}">${all(ins
 const area = (name, ...inside) => `<g class="area" data-drag="${name}">${all(inside)}</g>`;
 const knob = (x, y, tone) => circle(x, y, 22, "room") + circle(x, y, 8, `knob ${tone}`);
 
-// Numbers to pixels, and back.
+// Numbers to pixels, and `back`; `near` is the next whole number in the range.
 function scale([from, to], [start, end]) {
   const pixels = (v) => start + ((v - from) / (to - from)) * (end - start);
   const back = (p) => from + ((p - start) / (end - start)) * (to - from);
+  const near = (p) => clamp(Math.min(from, to), Math.round(back(p)), Math.max(from, to));
   const middle = (start + end) / 2;
-  return Object.assign(pixels, { start, end, middle, back });
+  return Object.assign(pixels, { start, end, middle, back, near });
 }
 
 const axes = (X, Y, { xTicks, xLabel, yTicks, title = "" }) => [

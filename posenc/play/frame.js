@@ -17,13 +17,12 @@ const ADDED = "posenc-figure-added"; // an event
 //   the other settings allow (`last`), `show` its value in another way, and have
 //   a `tone` and a `room` (its width) of its own. figures.json says where each
 //   begins, and the range of its values, or of its length;
-// - `plays`, the setting that a Play button runs through, if there is one;
-//   `together`, those that an arrow key moves at once if Shift is held; and
-//   `narrow` if two of its many sliders stand side by side on a phone;
-// - `draw`, which makes three things from the state, which is a value for each
-//   setting, and from the room in pixels: `pictures`, which are lists of SVG
-//   markup; `says`, the numbers in a sentence; and `drag`, which holds for each
-//   data-drag="name" in the markup how a place in the picture changes the state.
+// - `together`, the settings that an arrow key moves at once if Shift is held;
+//   and `narrow` if two of its many sliders stand side by side on a phone;
+// - `draw`, which makes two things from the state, which is a value for each
+//   setting, and from the room in pixels: `says`, the numbers in a sentence, and
+//   `pictures`. These have `layers` of SVG markup, and `drag`, which holds for
+//   each data-drag="name" in the markup how a place changes the state.
 function add(name, figure) {
   const listed = SETTINGS[name];
   for (const setting of Object.keys({ ...listed, ...figure.settings })) {
@@ -49,15 +48,13 @@ class Stage {
       const given = host.dataset[name] ?? start;
       this.state[name] = typeof start === "string" ? given : Number(given);
     }
-    const button = figure.plays ? '<button type="button">Play</button>' : "";
     const root = host.attachShadow({ mode: "open" });
     root.innerHTML = `<style>${STYLE}</style>
       <div class="figure ${figure.narrow ? "narrow" : ""}" role="group"
         aria-label="A figure to play with">
         <p class="ask"></p>
         <div class="pictures"></div>
-        <div class="controls">${button}
-          <div class="settings">${controlsOf(figure.settings)}</div></div>
+        <div class="settings">${controlsOf(figure.settings)}</div>
         <p class="says"></p>
         <p class="heard" role="status"></p>
         <p class="note"></p>
@@ -76,22 +73,19 @@ class Stage {
     this.draw();
     // Said when the figure has come to rest, and not at every step.
     clearTimeout(this.soon);
-    if (!this.timer) {
-      const say = () => {
-        this.part(".heard").textContent = this.part(".says").textContent;
-      };
-      this.soon = setTimeout(say, 800);
-    }
+    this.soon = setTimeout(() => {
+      this.part(".heard").textContent = this.part(".says").textContent;
+    }, 800);
   }
 
   draw() {
     const room = this.part(".pictures").clientWidth;
     if (!room) return; // folded away
-    this.view = this.figure.draw(this.state, room);
-    this.view.pictures.forEach((picture, i) => this.paint(picture, i));
-    this.part(".says").textContent = this.view.says.replace(/\s+/g, " ");
-    const controls = this.part(".settings");
-    showState(controls, this.figure.settings, this.state);
+    const { pictures, says } = this.figure.draw(this.state, room);
+    this.drags = Object.assign({}, ...pictures.map(({ drag }) => drag));
+    pictures.forEach((picture, i) => this.paint(picture, i));
+    this.part(".says").textContent = says.replace(/\s+/g, " ");
+    showState(this.part(".settings"), this.figure.settings, this.state);
   }
 
   // Only what has changed is drawn anew.
@@ -110,17 +104,12 @@ class Stage {
   }
 
   listen(node) {
-    listenForDrags(
-      node,
-      () => this.pause(),
-      (name, place, drag) => this.move(this.view.drag[name](place, drag)),
-    );
+    listenForDrags(node, (name, place, drag) => this.move(this.drags[name](place, drag)));
     const on = (kind, then) => node.addEventListener(kind, then);
     let shift = false;
     on("keydown", (event) => (shift = event.shiftKey));
     on("keyup", (event) => (shift = event.shiftKey));
     on("input", ({ target }) => {
-      this.pause();
       const { name } = target;
       const setting = this.figure.settings[name];
       const value = valueOf(target, setting, this.state[name]);
@@ -129,11 +118,6 @@ class Stage {
     // What was typed is left as it was understood.
     on("focusout", ({ target }) => {
       if (target.type === "text") target.value = this.state[target.name];
-    });
-    on("click", ({ target }) => {
-      if (!target.matches("button")) return;
-      if (this.timer) this.pause();
-      else this.play();
     });
   }
 
@@ -147,26 +131,6 @@ class Stage {
     };
     const by = names.reduce(within, value - this.state[name]);
     return Object.fromEntries(names.map((each) => [each, this.state[each] + by]));
-  }
-
-  play() {
-    const name = this.figure.plays;
-    const { min, max } = this.figure.settings[name];
-    const step = () => {
-      const next = this.state[name] + 1;
-      this.move({ [name]: next > max ? min : next });
-    };
-    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.timer = setInterval(step, calm ? 1000 : 250);
-    this.part("button").textContent = "Pause";
-  }
-
-  pause() {
-    if (!this.timer) return;
-    clearInterval(this.timer);
-    this.timer = 0;
-    this.part("button").textContent = "Play";
-    this.move({});
   }
 }
 
@@ -206,7 +170,6 @@ class Play extends HTMLElement {
   }
   disconnectedCallback() {
     this.sizes?.disconnect();
-    this.stage?.pause();
   }
   // Dark is where the page writes in light colors.
   repaint() {

@@ -88,9 +88,7 @@ const STYLE = `
   .grip:active, .area:active { cursor: grabbing; }
   .grip:hover .dial { stroke: var(--ink); stroke-width: 2; }
 
-  .controls { align-items: end; display: flex; flex-wrap: wrap;
-    gap: 0.35rem 1.6rem; margin-bottom: 0.5rem; }
-  .settings { display: grid; flex: 1 1 17rem; gap: 0.35rem 1.6rem;
+  .settings { display: grid; gap: 0.35rem 1.6rem; margin-bottom: 0.5rem;
     grid-template-columns: repeat(auto-fit, minmax(min(100%, 14rem), 1fr)); }
   .narrow .settings {
     grid-template-columns: repeat(auto-fit, minmax(min(100%, 12rem), 1fr)); }
@@ -122,15 +120,13 @@ const STYLE = `
     outline-offset: 2px; }
   [type=checkbox] { height: 100%; inset: 0; opacity: 0; position: absolute;
     width: 100%; }
-  button, .choice { background: none; border: 1.5px solid var(--blue);
-    border-radius: 8px; color: inherit; cursor: pointer; font: inherit;
-    min-height: 2.75rem; min-width: 6rem; }
-  .choice { align-items: center; border-color: var(--line); display: flex;
-    gap: 0.4rem; min-height: 2.2rem; padding: 0 0.5rem; }
+  .choice { align-items: center; border: 1.5px solid var(--line);
+    border-radius: 8px; cursor: pointer; display: flex; gap: 0.4rem;
+    min-height: 2.2rem; padding: 0 0.5rem; }
   .choice:has(:checked) { border-color: var(--blue); font-weight: 600; }
   /* On a phone, all that changes together is on the screen together. */
   @container (max-width: 31rem) {
-    .settings { flex-basis: 100%; row-gap: 0; }
+    .settings { row-gap: 0; }
     .setting { line-height: 1.3; }
     .narrow .settings { column-gap: 1rem;
       grid-template-columns: repeat(auto-fit, minmax(8rem, 1fr)); }
@@ -144,7 +140,6 @@ const STYLE = `
     .switch { font-size: 0.9em; line-height: 1.6rem; }
     .row > span { flex-basis: 6.2rem; font-size: 0.86em; }
     [type=range] { height: 1.5rem; }
-    button { flex: 1; }
   }
   :focus-visible { outline: 3px solid var(--blue); outline-offset: 2px; }
   [type=range]:focus-visible { border-radius: 6px; outline-offset: -3px; }`;

@@ -10,22 +10,18 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Coroutine, Iterator
-from inspect import CO_COROUTINE
-from types import CodeType
 
-from IPython.display import data_of, show_data, show_open_figures
+from IPython.display import display, show_open_figures
 from page import post  # a function of worker.mjs
 
 import __main__
 
 LONGEST = 200_000  # characters that one cell may print
 AT_ONCE = 200  # parts that are sent as they come; then ten a second
-FRAMES = 8  # of a traceback; the page counts what is between them
 CUT = "\n... (the page does not show the rest)\n"
 NO_INPUT = "a page cannot ask for input: write the value into the cell"
-NOT_PYTHON = "\nThe line {!r} is for IPython; this page runs plain Python."
-LIBRARIES = r"/site-packages/(?!page_session)"
+NOT_PYTHON = "The line {!r} is for IPython; this page runs plain Python."
+HOMES = r"/lib/python[^/]+/(?:site-packages/)?"  # of libraries
 
 
 class Stream(io.TextIOBase):
@@ -53,123 +49,82 @@ class Stream(io.TextIOBase):
 
     def flush(self):
         text, self.waiting = "".join(self.waiting), []
-        if not text or self.length > LONGEST:
-            return
         room = LONGEST - self.length
+        if not text or room < 0:
+            return
         self.length += len(text)
         self.parts, self.last = self.parts + 1, time.monotonic()
-        post(
-            "text", self.name, text if len(text) <= room else text[:room] + CUT
-        )
+        shown = text if len(text) <= room else text[:room] + CUT
+        post("text", self.name, shown)
 
 
-def run_cell(number: int, source: str) -> str | Coroutine:
+def run_cell(number: int, source: str) -> str:
     """Run a cell in `__main__`.
 
     Args:
         number: Its number, which tracebacks name.
-        source: Its code. A coroutine is returned if it awaits something.
+        source: Its code.
 
     Returns:
         Nothing if all went well, or JSON: what to say of the error, and the
         line of this cell, or 0.
     """
-    name = f"cell {number}"
+    name = f"Cell {number}"
     lines = source.splitlines(keepends=True)
     linecache.cache[name] = len(source), None, lines, name  # for tracebacks
     sys.stdout.begin()
     sys.stderr.begin()
     try:
-        parts = compiled(source, name)
-    except Exception as error:
-        return report(error, name, ipython_line(source))
-    running = run(parts, name)
-    if any(part.co_flags & CO_COROUTINE for part in parts):
-        return running
-    try:
-        running.send(None)  # which runs it all, because nothing is awaited
-    except StopIteration as end:
-        return end.value
-
-
-def compiled(source: str, name: str) -> list[CodeType]:
-    """The statements of a cell, and its last value if it ends with one."""
-    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-    tree = ast.parse(source, name)
-    last = []
-    if tree.body and isinstance(tree.body[-1], ast.Expr):
-        last = [ast.Expression(tree.body.pop().value)]
-    return [
-        compile(part, name, mode, flags, dont_inherit=True)
-        for part, mode in [(tree, "exec"), *((part, "eval") for part in last)]
-    ]
-
-
-async def run(parts: list[CodeType], name: str) -> str:
-    """Run what `compiled` has made; what `run_cell` returns."""
-    try:
-        for part in parts:
-            value = eval(part, vars(__main__))
-            if part.co_flags & CO_COROUTINE:
-                value = await value
-        if value is not None:
-            builtins._ = value
-            show_data(data_of(value))
-        show_open_figures()
+        run(source, name)
     except BaseException as error:  # also SystemExit and KeyboardInterrupt
-        return report(error, name)
+        return json.dumps([text_of(error, source), line_of(error, name)])
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
     return ""
 
 
-# Errors.
+def run(source: str, name: str) -> None:
+    """Run the statements of a cell, and display the value of the last one."""
+    tree = ast.parse(source, name)
+    last = None
+    if tree.body and isinstance(tree.body[-1], ast.Expr):
+        last = ast.Expression(tree.body.pop().value)
+    exec(compile(tree, name, "exec"), vars(__main__))
+    if last:
+        value = eval(compile(last, name, "eval"), vars(__main__))
+        if value is not None:
+            builtins._ = value
+            display(value)
+    show_open_figures()
 
 
-def report(error: BaseException, name: str, hint: str = "") -> str:
-    """What to say of an error, and the line of the cell, as JSON."""
+def line_of(error: BaseException, name: str) -> int:
+    """The line of a cell in which an error has its cause, or 0."""
     if isinstance(error, SyntaxError) and error.filename == name:
-        line = error.lineno
-    else:
-        frames = traceback.extract_tb(error.__traceback__)
-        line = next((f.lineno for f in frames if f.filename == name), 0)
-    return json.dumps([short_traceback(error) + hint, line or 0])
+        return error.lineno or 0
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = (frame.lineno for frame in frames if frame.filename == name)
+    return next(lines, 0)
 
 
-def short_traceback(error: BaseException) -> str:
+def text_of(error: BaseException, source: str) -> str:
     """A traceback of the cells' own lines, and of where it was raised."""
-    chain = [traceback.TracebackException.from_exception(error)]
-    while before := chain[0].__cause__ or (
-        None if chain[0].__suppress_context__ else chain[0].__context__
-    ):
-        chain.insert(0, before)
-    between = "\nWhile this error was handled, there was another:\n\n"
-    return between.join("".join(_lines(each)) for each in chain)
-
-
-def _lines(error: traceback.TracebackException) -> Iterator[str]:
-    frames = [f for f in error.stack if f.filename.startswith("cell ")]
-    raised = error.stack[-1:]
-    frames += [f for f in raised if re.search(LIBRARIES, f.filename)]
-    for place, frame in enumerate(frames):
-        if place == FRAMES // 2 and len(frames) > FRAMES:
-            yield f"... {len(frames) - FRAMES} more calls ...\n"
-        if FRAMES // 2 <= place < len(frames) - FRAMES // 2:
-            continue
-        where = re.split(LIBRARIES, frame.filename)[-1].capitalize()
-        inside = "" if frame.name == "<module>" else f", in {frame.name}"
-        yield f"{where}, line {frame.lineno}{inside}\n    {frame.line}\n"
-    text = "".join(error.format_exception_only())
-    yield re.sub(r'  File "cell (\d+)", line', r"Cell \1, line", text)
-
-
-def ipython_line(source: str) -> str:
-    """What to say of a line that only IPython understands."""
-    for line in map(str.strip, source.splitlines()):
-        if line.startswith(("%", "!")) or line.endswith("?"):
-            return NOT_PYTHON.format(line)
-    return ""
+    whole = traceback.TracebackException.from_exception(error)
+    one = whole
+    while one:
+        raised = one.stack[-1:]
+        own = [f for f in one.stack if f.filename.startswith("Cell ")]
+        own += [f for f in raised if re.match(HOMES, f.filename)]
+        one.stack = traceback.StackSummary.from_list(own) if own else None
+        one = one.__cause__ or one.__context__
+    text = "".join(whole.format())
+    text = re.sub(rf'  File "(?:{HOMES})?([^"]+)", line', r"\1, line", text)
+    if isinstance(error, SyntaxError):
+        for line in map(str.strip, source.splitlines()):
+            if line.startswith(("%", "!")) or line.endswith("?"):
+                return text + NOT_PYTHON.format(line)
+    return text
 
 
 def no_input(*_) -> str:

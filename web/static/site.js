@@ -1,34 +1,5 @@
-// What every page does besides: sentences to judge, formulas, pictures, search.
+// What every page does besides: print, formulas, pictures, search.
 "use strict";
-
-// A sentence is judged with a button, and then the verdict opens.
-document.querySelectorAll(".claim").forEach((claim) => {
-  const verdict = claim.querySelector("details");
-  const row = document.createElement("p");
-  row.className = "judge";
-  const said = document.createElement("p");
-  said.setAttribute("role", "status");
-  const judge = (answer) => {
-    const isRight = answer === claim.dataset.verdict;
-    said.textContent = isRight
-      ? `You said: ${answer}. So says the computation.`
-      : `You said: ${answer}. The computation says otherwise.`;
-    verdict.open = true;
-    for (const button of row.children) {
-      const pressed = button.textContent.toLowerCase() === answer;
-      button.setAttribute("aria-pressed", pressed);
-    }
-  };
-  for (const words of ["True", "False", "It depends"]) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = words;
-    button.addEventListener("click", () => judge(words.toLowerCase()));
-    row.append(button);
-  }
-  verdict.before(row);
-  verdict.querySelector("summary").after(said);
-});
 
 // On paper the colors are those of the light theme.
 let theme;

@@ -3,66 +3,53 @@
 "use strict";
 
 const posenc = (() => {
-  const PAGE = location.pathname
-    .split("/")
-    .pop()
-    .replace(/\.html$/, "");
-  const memory = new Map(); // for browsers that keep nothing
-  let kept = null;
+  const PAGE = location.pathname.match(/([^/]*?)(\.html)?$/)[1];
+  let store = {}; // where the browser keeps nothing, or has no room left
+  let isLasting = false;
   try {
     localStorage.setItem("posenc-test", "");
     localStorage.removeItem("posenc-test");
-    kept = localStorage;
-  } catch {
-    // Private windows and full disks: the memory has to do.
-  }
+    store = localStorage;
+    isLasting = true;
+  } catch {}
 
   // Kinds are "prediction", a text; "cell", with the `source` and what it was;
   // "right", an exercise. Ids are those of the notebook's cells.
-  const key = (kind, id, page) => `posenc-${kind}/${page}/${id}`;
-
-  function read(kind, id) {
-    const name = key(kind, id, PAGE);
-    const text = memory.get(name) ?? kept?.getItem(name) ?? null;
-    try {
-      return JSON.parse(text);
-    } catch {
-      return text; // a prediction of an earlier edition, which is plain text
-    }
-  }
+  const key = (kind, id, page = PAGE) => `posenc-${kind}/${page}/${id}`;
+  const read = (kind, id) => JSON.parse(store[key(kind, id)] ?? "null");
 
   function write(kind, id, value) {
-    const name = key(kind, id, PAGE);
-    memory.delete(name);
     try {
-      kept?.removeItem(name);
-      if (value) kept.setItem(name, JSON.stringify(value));
+      if (value) store[key(kind, id)] = JSON.stringify(value);
+      else delete store[key(kind, id)];
     } catch {
-      memory.set(name, JSON.stringify(value));
+      store = { ...store, [key(kind, id)]: JSON.stringify(value) };
+      isLasting = false;
     }
     document.dispatchEvent(new Event("work"));
   }
 
   function ids(kind, page = PAGE) {
     const start = key(kind, "", page);
-    const names = new Set([...memory.keys(), ...Object.keys(kept ?? {})]);
-    return [...names]
-      .filter((name) => name.startsWith(start))
-      .map((name) => name.slice(start.length));
+    const names = Object.keys(store).filter((name) => name.startsWith(start));
+    return names.map((name) => name.slice(start.length));
   }
 
-  // Printed lines longer than code are sentences; others may be a table, which
-  // is made to fit a telephone: site.css.
+  // Printed lines longer than code are sentences, which go on below; others
+  // scroll in their box.
   function fit(printed) {
-    const lines = printed.textContent.trimEnd().split("\n");
-    const columns = Math.max(...lines.map((line) => line.length));
-    printed.classList.toggle("sentences", columns > 79);
-    printed.style.setProperty("--columns", lines.length > 1 && columns <= 79 ? columns : 1);
+    printed.classList.toggle("sentences", /.{80}/.test(printed.textContent));
     printed.tabIndex = printed.scrollWidth > printed.clientWidth ? 0 : -1;
   }
 
-  const isLasting = kept !== null;
-  return { PAGE, read, write, ids, fit, isLasting };
+  function button(text, act, label = text) {
+    const element = document.createElement("button");
+    Object.assign(element, { type: "button", textContent: text, onclick: act });
+    element.setAttribute("aria-label", label);
+    return element;
+  }
+
+  return { PAGE, read, write, ids, fit, button, isLasting: () => isLasting };
 })();
 globalThis.posenc = posenc;
 document.querySelectorAll(".cell_output pre").forEach(posenc.fit);
@@ -150,21 +137,51 @@ function showProgress() {
 
 // The end of the page: what one has done here, to take along.
 
-function button(text, act) {
-  const made = document.createElement("button");
-  Object.assign(made, { type: "button", textContent: text, onclick: act });
-  return made;
+async function download(say) {
+  const answer = await fetch(`notebooks/${posenc.PAGE}.ipynb`);
+  const text = JSON.stringify(withWork(await answer.json()), null, 1);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text]));
+  link.download = `${posenc.PAGE}_mine.ipynb`;
+  link.click();
+  say(`${link.download} has your predictions and your code. JupyterLab opens it.`);
+}
+
+// Without https, a browser lets no page copy.
+async function copy(say) {
+  const lines = predictions.flatMap(({ question, value }, i) =>
+    value ? [`${i + 1}. ${question}`, `   ${value}`] : [],
+  );
+  const text = [document.title, ...lines].join("\n");
+  if (!lines.length) return say("There is no prediction yet.");
+  if (navigator.clipboard) {
+    await navigator.clipboard.writeText(text);
+    return say("Your predictions are copied.");
+  }
+  const field = document.createElement("textarea");
+  Object.assign(field, { value: text, rows: 6, readOnly: true, ariaLabel: "Your predictions" });
+  say("This browser does not let the page copy: copy the text yourself.", field);
+  field.select();
+}
+
+function forget() {
+  if (!confirm("Delete what you have written on this page?")) return;
+  for (const kind of ["prediction", "cell", "right"]) {
+    posenc.ids(kind).forEach((id) => posenc.write(kind, id, null));
+  }
+  location.reload();
 }
 
 function yourWork() {
   const section = document.createElement("section");
-  section.id = "your-work";
-  section.className = "your-work";
+  section.id = section.className = "your-work";
   section.setAttribute("aria-labelledby", "your-work-title");
   section.innerHTML =
     '<h2 id="your-work-title">Your work</h2><p></p><p class="buttons"></p><div role="status"></div>';
-  const [done, buttons, said] = [...section.children].slice(1);
-  const say = (...parts) => said.replaceChildren(...parts);
+  const [done, buttons, status] = [...section.children].slice(1);
+  const say = (...parts) => status.replaceChildren(...parts);
+  const button = (words, act, failed) =>
+    posenc.button(words, () => act(say).catch(() => say(failed)));
 
   function count() {
     const written = predictions.filter(({ value }) => value).length;
@@ -172,57 +189,16 @@ function yourWork() {
     if (predictions.length) parts.push(`${written} of ${predictions.length} predictions`);
     const exercises = EXERCISES[posenc.PAGE];
     if (+exercises) parts.push(`${posenc.ids("right").length} of ${exercises} exercises right`);
-    const where = posenc.isLasting
+    const where = posenc.isLasting()
       ? "It stays in this browser, on this device, and is sent nowhere."
       : "This browser keeps nothing: download your notebook before you leave.";
     done.textContent = `${parts.join(", ")}. ${where}`;
   }
 
-  async function copy() {
-    const lines = predictions.flatMap(({ question, value }, i) =>
-      value ? [`${i + 1}. ${question}`, `   ${value}`] : [],
-    );
-    const text = [document.title, ...lines].join("\n");
-    if (!lines.length) return say("There is no prediction yet.");
-    try {
-      await navigator.clipboard.writeText(text);
-      say("Your predictions are copied.");
-    } catch {
-      const field = document.createElement("textarea");
-      Object.assign(field, { value: text, rows: 6, readOnly: true });
-      field.setAttribute("aria-label", "Your predictions");
-      say("This browser does not let the page copy: copy the text yourself.", field);
-      field.select();
-    }
-  }
-
-  async function download() {
-    try {
-      const answer = await fetch(`notebooks/${posenc.PAGE}.ipynb`);
-      const text = JSON.stringify(withWork(await answer.json()), null, 1);
-      const link = document.createElement("a");
-      link.href = URL.createObjectURL(new Blob([text]));
-      link.download = `${posenc.PAGE}_mine.ipynb`;
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-      say(`${link.download} has your predictions and your code. JupyterLab opens it.`);
-    } catch {
-      say("The notebook cannot be loaded from this site now.");
-    }
-  }
-
-  function forget() {
-    if (!confirm("Delete what you have written on this page?")) return;
-    for (const kind of ["prediction", "cell", "right"]) {
-      posenc.ids(kind).forEach((id) => posenc.write(kind, id, null));
-    }
-    location.reload();
-  }
-
   buttons.append(
-    button("Copy my predictions", copy),
-    button("Download my notebook", download),
-    button("Delete my work", forget),
+    button("Copy my predictions", copy, "The browser did not let the page copy."),
+    button("Download my notebook", download, "The notebook cannot be loaded from this site now."),
+    posenc.button("Delete my work", forget),
   );
   document.addEventListener("work", count);
   count();

@@ -49,6 +49,7 @@ add("alike", {
             range(128).map((p) => circle(P(p), U(to(p)), 1.6, "dot blue")),
             grip("mark", knob(marked, top, "blue")),
           ],
+          drag: { mark: ({ x }) => ({ position: P.near(x) }) },
         },
         {
           width,
@@ -64,9 +65,6 @@ add("alike", {
           ],
         },
       ],
-      drag: {
-        mark: ({ x }) => ({ position: clamp(0, Math.round(P.back(x)), 127) }),
-      },
       says: `The dot product of a row with itself is ${product(0)}, with the
         next row ${product(1)}, and with the row ten positions away
         ${product(10)}.`,

@@ -80,11 +80,9 @@ add("apart", {
               text(marked, floor + 20, position, "middle strong"),
             ),
           ],
+          drag: { mark: ({ x }) => ({ position: X.near(x) }) },
         },
       ],
-      drag: {
-        mark: ({ x }) => ({ position: clamp(0, Math.round(X.back(x)), 99) }),
-      },
       says: `The position nearest to ${position} is at a distance of
         ${number(nearest[0], 3)} by index, ${number(nearest[1], 3)} by the
         slow hand, ${number(nearest[2], 3)} by the fast hand, and

@@ -12,7 +12,6 @@ add("hands", {
   settings: {
     position: { label: "Position" },
   },
-  plays: "position",
   draw({ position }, width) {
     const wide = width > 540;
     const [left, cell] = [46, (width - 50) / 16];
@@ -84,16 +83,16 @@ add("hands", {
               text(23, y0 + 6.5, position, "middle on-tab"),
             ),
           ],
+          drag: {
+            row: ({ y }) => ({ position: clamp(0, Math.floor(Y.back(y)), 63) }),
+            ...HANDS.map((w, i) => (place, drag) => {
+              drag.from ??= position;
+              const moved = drag.from + turned(dialOf(i), drag) / w;
+              return { position: clamp(0, Math.round(moved), 63) };
+            }),
+          },
         },
       ],
-      drag: {
-        row: ({ y }) => ({ position: clamp(0, Math.floor(Y.back(y)), 63) }),
-        ...HANDS.map((w, i) => (place, drag) => {
-          drag.from ??= position;
-          const moved = drag.from + turned(dialOf(i), drag) / w;
-          return { position: clamp(0, Math.round(moved), 63) };
-        }),
-      },
       says: `Position ${position}: the first hand has made ${turns(0, 1)}
         turns, the fourth ${turns(3, 2)}, the last ${turns(7, 4)}.`,
     };

@@ -66,7 +66,7 @@ function textPicture({ letters, length, round, position, head, maps, predicted }
     ];
   });
   const [x, y] = at(position);
-  const picture = {
+  return {
     width,
     height: rows * deep,
     layers: [
@@ -78,13 +78,14 @@ function textPicture({ letters, length, round, position, head, maps, predicted }
         box(x - 8, y + bar + 1, 16, 17, "frame orange", 'rx="3"'),
       ),
     ],
+    drag: {
+      letter({ x, y }) {
+        const column = clamp(0, Math.floor(x / cell), inRow - 1);
+        const row = clamp(0, Math.floor(y / deep), rows - 1);
+        return { position: Math.min(row * inRow + column, length - 1) };
+      },
+    },
   };
-  const letter = ({ x, y }) => {
-    const column = clamp(0, Math.floor(x / cell), inRow - 1);
-    const row = clamp(0, Math.floor(y / deep), rows - 1);
-    return { position: Math.min(row * inRow + column, length - 1) };
-  };
-  return { picture, drag: { letter } };
 }
 
 // The maps of all heads, four in a row.
@@ -110,7 +111,7 @@ function mapsPicture({ images, heads, head, position, length }, width) {
   });
   const [left, top] = placeOf(head);
   const lineAt = top + ((position + 0.5) / length) * size;
-  const picture = {
+  return {
     width,
     height: 2 * step,
     layers: [
@@ -121,12 +122,13 @@ function mapsPicture({ images, heads, head, position, length }, width) {
       ],
       area("map", box(0, 0, width, 2 * step, "room")),
     ],
+    drag: {
+      map({ x, y }) {
+        const column = clamp(0, Math.floor(x / (size + gap)), HEADS - 1);
+        return { head: HEADS * (y < step ? 0 : 1) + column };
+      },
+    },
   };
-  const map = ({ x, y }) => {
-    const column = clamp(0, Math.floor(x / (size + gap)), HEADS - 1);
-    return { head: HEADS * (y < step ? 0 : 1) + column };
-  };
-  return { picture, drag: { map } };
 }
 
 function inWords({ letters, length, round, head, maps, predicted }) {
@@ -194,14 +196,8 @@ add("inside", {
       })),
     },
   },
-  compute, // for the tests
   draw(state, width) {
     const seen = read(state);
-    const parts = [textPicture(seen, width), mapsPicture(seen, width)];
-    return {
-      pictures: parts.map(({ picture }) => picture),
-      drag: Object.assign({}, ...parts.map(({ drag }) => drag)),
-      says: inWords(seen),
-    };
+    return { pictures: [textPicture(seen, width), mapsPicture(seen, width)], says: inWords(seen) };
   },
 });

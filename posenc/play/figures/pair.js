@@ -10,7 +10,6 @@ add("pair", {
     position: { label: "Position, p", tone: "blue" },
     offset: { label: "Offset, k", tone: "orange" },
   },
-  plays: "position",
   draw({ position, offset }, width) {
     const later = position + offset;
     const cell = width / HANDS.length;
@@ -57,6 +56,10 @@ add("pair", {
             framed(later, "later", right + 4, `p + k: ${later}`, "orange"),
             framed(position, "both", left - 74, `p: ${position}`, "blue"),
           ],
+          drag: {
+            both: (place) => ({ position: clamp(0, rowAt(place), 63) }),
+            later: (place) => ({ offset: clamp(0, rowAt(place) - position, 32) }),
+          },
         },
         {
           width: half,
@@ -73,13 +76,9 @@ add("pair", {
             line(K.start, y, x, y, "dashed"),
             grip("offset", knob(x, y, "orange")),
           ],
+          drag: { offset: ({ x }) => ({ offset: K.near(x) }) },
         },
       ],
-      drag: {
-        both: (place) => ({ position: clamp(0, rowAt(place), 63) }),
-        later: (place) => ({ offset: clamp(0, rowAt(place) - position, 32) }),
-        offset: ({ x }) => ({ offset: clamp(0, Math.round(K.back(x)), 32) }),
-      },
       says: `The dot product of rows ${position} and ${later} is
         ${number(product(offset), 2)}. That of a row with itself is 8.`,
     };

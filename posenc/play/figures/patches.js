@@ -142,16 +142,13 @@ add("patches", {
           box(X(column), Y(row), size, size, "frame"),
         ),
       ],
-    };
-    return {
-      pictures: [picture],
       drag: {
         query: ({ x, y }) => ({
           row: clamp(0, Math.floor(Y.back(y)), height - 1),
           column: clamp(0, Math.floor(X.back(x)), columns - 1),
         }),
       },
-      says: inWords(image, shown, cells, best),
     };
+    return { pictures: [picture], says: inWords(image, shown, cells, best) };
   },
 });

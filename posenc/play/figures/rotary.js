@@ -46,8 +46,7 @@ function positionsPicture({ query, key }, width, wide) {
   const between = clamp(32, (x0 + x1) / 2, width - 32);
   const sign = query > key ? -1 : 1;
   const aside = sign * Math.max(0, 23 - (x1 - x0) / 2);
-  const place = (x) => clamp(0, Math.round(P.back(x)), 63);
-  const picture = {
+  return {
     width,
     height: wide ? 104 : 86,
     layers: [
@@ -69,19 +68,18 @@ function positionsPicture({ query, key }, width, wide) {
         text(between, 79, "both", "middle on-tab"),
       ),
     ],
-  };
-  const drag = {
-    query: ({ x }) => ({ query: place(x) }),
-    key: ({ x }) => ({ key: place(x) }),
-    bar({ x }, drag) {
-      drag.from ??= { x, query, key, low, high };
-      const { from } = drag;
-      const by = Math.round(P.back(x) - P.back(from.x));
-      const moved = clamp(-from.low, by, 63 - from.high);
-      return { query: from.query + moved, key: from.key + moved };
+    drag: {
+      query: ({ x }) => ({ query: P.near(x) }),
+      key: ({ x }) => ({ key: P.near(x) }),
+      bar({ x }, drag) {
+        drag.from ??= { x, query, key, low, high };
+        const { from } = drag;
+        const by = Math.round(P.back(x) - P.back(from.x));
+        const moved = clamp(-from.low, by, 63 - from.high);
+        return { query: from.query + moved, key: from.key + moved };
+      },
     },
   };
-  return { picture, drag };
 }
 
 // Two arrows, rotated from where they point at position 0.
@@ -98,7 +96,12 @@ function dialPicture({ query, key, pair }, computed, width, height, unit) {
     return w ? [stem, grip(name, knob(...tip, tone))] : stem;
   };
   const apart = halfTurn(keyAt0 - queryAt0 - (query - key) * w);
-  const picture = {
+  const turn = (name, position) => (_, drag) => {
+    drag.from ??= position;
+    const moved = drag.from + turned(dial, drag) / w;
+    return { [name]: clamp(0, Math.round(moved), 63) };
+  };
+  return {
     width,
     height,
     layers: [
@@ -110,17 +113,8 @@ function dialPicture({ query, key, pair }, computed, width, height, unit) {
       arrow("turn key", keyAt0 + key * w, "orange"),
       text(dial.x, dial.y + radius + 26, "dashed: at position 0", "middle soft"),
     ],
+    drag: { "turn query": turn("query", query), "turn key": turn("key", key) },
   };
-  const turn = (name, position) => (_, drag) => {
-    drag.from ??= position;
-    const moved = drag.from + turned(dial, drag) / w;
-    return { [name]: clamp(0, Math.round(moved), 63) };
-  };
-  const drag = {
-    "turn query": turn("query", query),
-    "turn key": turn("key", key),
-  };
-  return { picture, drag };
 }
 
 // Scores by offset: of the pair on the dial, and of all.
@@ -130,7 +124,7 @@ function scoresPicture({ query, key, pair }, computed, width, height) {
   const D = scale([-63, 63], [34, width - 14]);
   const S = scale([-1, 1], [height - 40, 40]);
   const offsets = range(505, -63, 0.25);
-  const picture = {
+  return {
     width,
     height,
     layers: [
@@ -149,7 +143,6 @@ function scoresPicture({ query, key, pair }, computed, width, height) {
       circle(D(offset), S(ofAll(offset)), 5, "dot blue"),
     ],
   };
-  return { picture, drag: {} };
 }
 
 function inWords({ query, key, pair, vectors }, { ofPair, ofAll }) {
@@ -198,14 +191,12 @@ add("rotary", {
     const height = wide ? 236 : 206;
     const left = 0.4 * width;
     const unit = wide ? " positions" : "";
-    const parts = [
-      positionsPicture(state, width, wide),
-      dialPicture(state, computed, left, height, unit),
-      scoresPicture(state, computed, width - left - 8, height),
-    ];
     return {
-      pictures: parts.map(({ picture }) => picture),
-      drag: Object.assign({}, ...parts.map(({ drag }) => drag)),
+      pictures: [
+        positionsPicture(state, width, wide),
+        dialPicture(state, computed, left, height, unit),
+        scoresPicture(state, computed, width - left - 8, height),
+      ],
       says: inWords(state, computed),
     };
   },

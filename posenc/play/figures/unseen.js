@@ -44,7 +44,7 @@ add("unseen", {
         : text(P(at) - 14, y - 9, words, `end ${tone}`),
       grip(name, knob(P(at), y, tone)),
     ];
-    const place = (x, most) => clamp(4, Math.round(P.back(x)), most);
+    const place = (x, most) => clamp(4, P.near(x), most);
 
     const radius = Math.min(0.1 * width, 70);
     const turns = (angle) => `${number(angle / TURN, angle < TURN ? 3 : 1)} turns`;
@@ -77,13 +77,13 @@ add("unseen", {
             end("trained", trained, 20, `${trained} in training`, "blue"),
             end("length", length, 54, `${length} in the text`, "orange"),
           ],
+          drag: {
+            trained: ({ x }) => ({ trained: place(x, 64) }),
+            length: ({ x }) => ({ length: place(x, 160) }),
+          },
         },
         { width, height: 2 * radius + 84, layers: [dials] },
       ],
-      drag: {
-        trained: ({ x }) => ({ trained: place(x, 64) }),
-        length: ({ x }) => ({ length: place(x, 160) }),
-      },
       says: [
         fresh.length
           ? `The text turns ${plural} ${named} beyond what training shows.`

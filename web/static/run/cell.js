@@ -5,13 +5,6 @@ import { Outputs } from "./outputs.js";
 const RIGHT = /^Correct\./m; // is what `check` says of a right answer
 const NEWER = "This cell has changed since you edited it; to see the new one, reset it.";
 
-export function button(text, click, label = text) {
-  const made = document.createElement("button");
-  Object.assign(made, { type: "button", textContent: text, onclick: click });
-  made.setAttribute("aria-label", label);
-  return made;
-}
-
 export class Cell {
   // Its `box` on the page, its number, and what runs it.
   constructor(box, number, run) {
@@ -27,11 +20,11 @@ export class Cell {
       changed: (source) => this.changed(source),
     });
     this.says = document.createElement("span");
-    this.resets = button("Reset", () => this.reset(), `Reset ${this.name}`);
+    this.resets = posenc.button("Reset", () => this.reset(), `Reset ${this.name}`);
     const bar = document.createElement("div");
     bar.className = "cell-bar";
     bar.append(
-      button("Run", () => run(this), `Run ${this.name}`),
+      posenc.button("Run", () => run(this), `Run ${this.name}`),
       this.says,
       this.resets,
     );

@@ -18,99 +18,60 @@ const TOKENS = new RegExp(
   ].join("|"),
   "gi",
 );
-const HTML = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
-const escaped = (text) => text.replace(/[&<>]/g, (sign) => HTML[sign]);
-const INDENT = "    ";
 
 function colored(code) {
-  let html = "";
+  const parts = [];
   let end = 0;
   for (const { index, groups, 0: text } of code.matchAll(TOKENS)) {
-    const kind = Object.keys(groups).find((name) => groups[name] !== undefined);
-    html += `${escaped(code.slice(end, index))}<span class="${kind}">${escaped(text)}</span>`;
+    const token = document.createElement("span");
+    token.className = Object.keys(groups).find((name) => groups[name] !== undefined);
+    token.textContent = text;
+    parts.push(code.slice(end, index), token);
     end = index + text.length;
   }
-  return `${html}${escaped(code.slice(end))}\n`;
+  return [...parts, `${code.slice(end)}\n`];
 }
 
-// What the keys do; Shift+Enter and Ctrl+Enter call `run`.
-class Keys {
-  constructor(field, run) {
-    Object.assign(this, { field, run });
-    // Tab leads on to the next field until the reader has clicked or typed
-    // here, and after Escape: nobody is caught, or indents by accident.
-    this.tabLeads = true;
-    field.addEventListener("click", () => (this.tabLeads = false));
-    field.addEventListener("blur", () => (this.tabLeads = true));
-    field.addEventListener("keydown", (event) => this.press(event));
-  }
-
-  press(event) {
-    const { key, shiftKey, ctrlKey, metaKey, altKey, isComposing } = event;
-    if (isComposing || altKey) return;
-    if (key === "Enter" && (shiftKey || ctrlKey || metaKey)) this.run();
-    else if (key === "Enter") this.newLine();
-    else if (key === "Tab" && !this.tabLeads) this.indent(shiftKey);
-    else {
-      if (!["Tab", "Shift"].includes(key)) this.tabLeads = key === "Escape";
-      return;
-    }
+// What the keys do; Shift+Enter and Ctrl+Enter call `run`. Tab leads on to the
+// next field until the reader has clicked or typed here, and after Escape:
+// nobody is caught, or indents by accident.
+function listenToKeys(field, run) {
+  let tabLeads = true;
+  const type = (text) => document.execCommand("insertText", false, text); // can be undone
+  field.addEventListener("click", () => (tabLeads = false));
+  field.addEventListener("blur", () => (tabLeads = true));
+  field.addEventListener("keydown", (event) => {
+    const { key, shiftKey, ctrlKey, metaKey, isComposing } = event;
+    const indents = key === "Tab" && !shiftKey && !tabLeads;
+    if (!["Tab", "Shift"].includes(key)) tabLeads = key === "Escape";
+    if (isComposing || (key !== "Enter" && !indents)) return;
     event.preventDefault();
-  }
-
-  // Typed as the reader would, so that the browser can undo it.
-  type(text) {
-    document.execCommand(text ? "insertText" : "delete", false, text);
-  }
-
-  newLine() {
-    const before = this.field.value.slice(0, this.field.selectionStart).split("\n").pop();
-    this.type(`\n${before.match(/^ */)[0]}${/:\s*(#.*)?$/.test(before) ? INDENT : ""}`);
-  }
-
-  // All lines of which something is selected, or the one with the caret.
-  indent(back) {
-    const { selectionStart: start, selectionEnd, value } = this.field;
-    const begin = value.lastIndexOf("\n", start - 1) + 1;
-    const next = value.indexOf("\n", selectionEnd);
-    const old = value.slice(begin, next < 0 ? value.length : next);
-    const text = old.replace(back ? /^ {1,4}/gm : /^/gm, back ? "" : INDENT);
-    this.field.setSelectionRange(begin, begin + old.length);
-    this.type(text);
-    const end = begin + text.length;
-    const isOne = start === selectionEnd;
-    const caret = Math.max(begin, start + text.length - old.length);
-    this.field.setSelectionRange(...(isOne ? [caret, caret] : [begin, end]));
-  }
+    if (indents) type("    ");
+    else if (shiftKey || ctrlKey || metaKey) run();
+    else {
+      const line = field.value.slice(0, field.selectionStart).split("\n").pop();
+      type(`\n${line.match(/^ */)[0]}${/:\s*(#.*)?$/.test(line) ? "    " : ""}`);
+    }
+  });
 }
 
 export class Editor {
   // `label` names the field; `run` and `changed` are called as it says.
   constructor(source, label, { run, changed }) {
-    this.colors = document.createElement("div");
-    this.colors.setAttribute("aria-hidden", "true");
-    this.field = document.createElement("textarea");
-    Object.assign(this.field, { value: source, spellcheck: false, autocomplete: "off", rows: 1 });
-    const attributes = {
-      "aria-label": label,
-      "aria-describedby": "keys-of-cells",
-      autocapitalize: "off",
-      autocorrect: "off",
-      translate: "no",
-      wrap: "off",
-    };
-    for (const [name, value] of Object.entries(attributes)) this.field.setAttribute(name, value);
-    this.failed = document.createElement("div");
-    this.failed.className = "failed-line";
     this.element = document.createElement("div");
     this.element.className = "editor highlight";
-    this.element.append(this.colors, this.failed, this.field);
-    new Keys(this.field, run);
+    this.element.innerHTML =
+      '<div aria-hidden="true"></div><div class="failed-line"></div><textarea rows="1" wrap="off" translate="no"' +
+      ' spellcheck="false" autocomplete="off" autocapitalize="off" autocorrect="off"' +
+      ' aria-describedby="keys-of-cells"></textarea>';
+    [this.colors, this.failed, this.field] = this.element.children;
+    this.field.setAttribute("aria-label", label);
+    this.value = source;
+    listenToKeys(this.field, run);
     this.field.addEventListener("input", () => {
       this.paint();
       changed(this.value);
     });
-    this.paint();
   }
 
   get value() {
@@ -123,7 +84,7 @@ export class Editor {
   }
 
   paint() {
-    this.colors.innerHTML = colored(this.value);
+    this.colors.replaceChildren(...colored(this.value));
     this.mark(0);
   }
 

@@ -1,5 +1,5 @@
 // Python, and the order in which cells run.
-import { Cell, button } from "./cell.js";
+import { Cell } from "./cell.js";
 
 const { search } = new URL(import.meta.url);
 const KEYS =
@@ -13,27 +13,20 @@ const LONG = "If it does not end, stop it; all variables are lost then.";
 export class Session {
   constructor(boxes) {
     this.start(); // which takes longest
-    const keys = document.createElement("p");
-    Object.assign(keys, { id: "keys-of-cells", hidden: true, textContent: KEYS });
     this.cells = boxes.map((box, index) => new Cell(box, index + 1, (cell) => this.ask(cell)));
     this.queue = [];
-    this.says = document.createElement("span");
-    this.says.setAttribute("role", "status");
-    this.more = document.createElement("span"); // a button, if there is one
-    this.stops = button("Stop", () => this.stop());
     const bar = document.createElement("section");
     bar.className = "session";
     bar.setAttribute("aria-label", "Python");
-    const work = document.createElement("a");
-    Object.assign(work, { href: "#your-work", textContent: "Your work" });
-    bar.append(
-      this.says,
-      this.more,
+    bar.innerHTML = `<span role="status"></span><span></span><a href="#your-work">Your work</a>
+      <p id="keys-of-cells" hidden>${KEYS}</p>`;
+    [this.says, this.more] = bar.children; // `more` has a button, if there is one
+    this.stops = posenc.button("Stop", () => this.stop());
+    this.more.after(
       this.stops,
-      button("Run all", () => this.runAll()),
-      work,
+      posenc.button("Run all", () => this.runAll()),
     );
-    document.querySelector("article").append(keys, bar);
+    document.querySelector("article").append(bar);
     this.say(STARTING);
   }
 
@@ -125,7 +118,7 @@ export class Session {
       this.queue = [];
       this.say(
         `${name} stopped with an error, so the cells below it did not run.`,
-        button("Show it", () => cell.show(), `Show ${name}`),
+        posenc.button("Show it", () => cell.show(), `Show ${name}`),
       );
     } else if (this.queue.length) {
       this.next();
@@ -137,7 +130,7 @@ export class Session {
   broken({ text }) {
     const who = this.running ? `${this.running.name} made Python fail` : "Python failed";
     this.halt("stopped, because Python failed");
-    const again = button("Start Python again", () => {
+    const again = posenc.button("Start Python again", () => {
       this.start();
       this.say(STARTING);
     });

@@ -35,11 +35,8 @@ function addScratchCell() {
 }
 
 for (const place of places) {
-  const button = document.createElement("button");
-  Object.assign(button, {
-    type: "button",
-    textContent: "Run this page here",
-    onclick: () => run(place),
-  });
-  place.replaceChildren(button, ` ${LOADS}`);
+  place.replaceChildren(
+    posenc.button("Run this page here", () => run(place)),
+    ` ${LOADS}`,
+  );
 }

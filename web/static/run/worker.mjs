@@ -3,7 +3,7 @@
 // "ready"; "begins", "output", "ends" for each cell; "broken" if all is lost.
 const { search } = new URL(import.meta.url);
 const pyodideFolder = new URL("../../pyodide/", import.meta.url).href;
-const LATER = /\b(mpmath|posenc_review)\b/; // are loaded for cells that name them
+const LATER = "mpmath"; // is loaded for a cell that names it
 // What nearly every first cell imports.
 const FIRST = "import matplotlib.pyplot, posenc_helpers, posenc.check";
 
@@ -14,13 +14,12 @@ async function start() {
     import(`${pyodideFolder}pyodide.mjs`),
     fetch(`${pyodideFolder}pyodide-lock.json${search}`).then((answer) => answer.text()),
   ]);
+  const { packages } = JSON.parse(lockFileContents);
   const python = await loadPyodide({
     indexURL: pyodideFolder,
     packageBaseUrl: pyodideFolder,
     lockFileContents,
-    packages: Object.keys(JSON.parse(lockFileContents).packages).filter(
-      (name) => !LATER.test(name.replace("-", "_")),
-    ),
+    packages: Object.keys(packages).filter((name) => name !== LATER),
   });
   python.registerJsModule("page", {
     post: (what, first, second) => post("output", { what, first, second }),
@@ -31,24 +30,17 @@ async function start() {
 
 async function run({ number, source }) {
   const { python, run } = await ready;
-  if (LATER.test(source)) {
-    await python.loadPackagesFromImports(source, { messageCallback() {} }).catch(() => {});
-  }
+  if (source.includes(LATER)) await python.loadPackage(LATER, { messageCallback() {} });
   post("begins");
-  // Without `await` unless the cell awaits: a crash of Python then is an
-  // error here, and not a promise that never ends.
+  // Called, and not awaited: a crash of Python then is an error here, and not
+  // a promise that never ends.
   const answer = run(number, source);
-  const said = typeof answer === "string" ? answer : await answer;
-  const [text, line] = said ? JSON.parse(said) : [];
+  const [text, line] = answer ? JSON.parse(answer) : [];
   post("ends", { text, line });
 }
 
 const broken = (error) =>
-  post("broken", {
-    text: String(error?.message ?? error)
-      .trim()
-      .slice(0, 300),
-  });
+  post("broken", { text: `${error?.message ?? error}`.trim().slice(0, 300) });
 const ready = start();
 let waiting = 0;
 let before = ready.then(({ python }) => {
