@@ -1,17 +1,8 @@
-"""Notebook 00: its formula, its experiment and its exercise."""
+"""Notebook 00: its experiment and its exercise."""
 
 import numpy as np
 import pytest
 from conftest import assert_replies
-
-from posenc_helpers import encode_positions
-
-
-@pytest.mark.parametrize(("d", "n"), [(64, 10_000), (4, 100)])
-def test_the_formula_is_the_one_of_the_series(names, d, n):
-    expected = encode_positions(range(100), d, n)
-    table = names["position_encoding"](100, d, n)
-    np.testing.assert_allclose(table, expected, rtol=0, atol=1e-12)
 
 
 def test_the_experiment_comes_out_so_on_seeds_that_are_not_printed(names):
