@@ -250,7 +250,7 @@ def handout(tmp_path_factory) -> str:
     """A handout's page with all figures."""
     path = tmp_path_factory.mktemp("figures") / "01_figures.ipynb"
     nbformat.write(stored_notebook(), path)
-    return handouts.page([path], "student", "a4", lambda name: None)
+    return handouts.page(path, "student")
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ SMALLEST = 14  # pixels of a slide 720 high
 TOO_LARGE = """() => slides.filter((slide) => {
     slide.classList.add('measured');
     const large = overflows(slide)
-        || all('pre, .stage', slide).some(overflows);
+        || all('pre', slide).some(overflows);
     slide.classList.remove('measured');
     return large; }).map((slide) => slide.id)"""
 ALL_VOTE = """() => {
@@ -109,8 +109,8 @@ def test_each_choice_has_two_counts_and_two_bars(small):
 def test_the_key_question_has_choices_and_what_people_say(path):
     deck = slides.Deck(path)
     slide = {each.name: each for each in deck.slides}[deck.lesson.key]
-    assert slide.body.count("<input") >= 6
-    assert "*Ask:*" in "".join(deck.slides[deck.slides.index(slide) + 1].notes)
+    assert slide.lead.count("<input") >= 6
+    assert "*Ask:*" in "".join(slide.notes)
 
 
 def test_sections_are_chosen_by_name(small, tmp_path, capsys):
@@ -188,8 +188,10 @@ def test_the_presenters_view_has_notes_and_leads(browser, small, tmp_path):
         with page.expect_popup() as opened:
             page.keyboard.press("s")
         desk = opened.value
-        assert "WORDS" in desk.locator(".told").inner_text()
-        assert "How many?" in desk.locator(".next").inner_text()
+        assert "WORDS" in desk.locator(".desk > .notes").inner_text()
+        assert (
+            "How many?" in desk.locator(".desk > .slide").nth(1).inner_text()
+        )
         desk.keyboard.press("PageDown")  # the sentence
         assert page.locator(".remember:visible").count() == 1
         desk.keyboard.press("PageDown")

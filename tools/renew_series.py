@@ -14,7 +14,7 @@ import nbformat
 from nbformat import NotebookNode
 from posenc_series import commands
 from posenc_series.chapters import read_notebook
-from posenc_series.lessons import plans, table_of_questions, table_of_stuck
+from posenc_series.lessons import plans, table_of_questions
 from posenc_series.listing import (
     NOTEBOOKS,
     ROOT,
@@ -36,9 +36,7 @@ def files_as_listed() -> dict[Path, str]:
         "README.md": {"notebooks": tables("notebooks/")},
         "notebooks/README.md": {"notebooks": tables()},
         "workshop/README.md": {
-            "notebooks": tables("../notebooks/"),
             "questions": f"{table_of_questions()}\n",
-            "stuck": f"{table_of_stuck()}\n",
             "plans": f"{plans()}\n",
         },
     }

@@ -5,17 +5,12 @@ room, and has a page to project, with a QR code if it is called as
 `uv run --with segno workshop/serve.py`. Ctrl+C stops it.
 """
 
-import argparse
 import gzip
 import io
 import socket
 from collections.abc import Sequence
-from functools import cache
-from html import escape
-from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Lock
 
 from posenc_series.commands import CommandError, parser, run
 from posenc_series.listing import ROOT, TITLE
@@ -48,26 +43,24 @@ def page_to_project(address: str) -> str:
         code = ""
     else:
         code = make(address).svg_inline(scale=10)
-    return PAGE.format(title=escape(TITLE), address=address, code=code)
-
-
-@cache
-def packed(path: Path, changed: float) -> bytes:
-    """A file compressed, once for all who ask for it."""
-    return gzip.compress(path.read_bytes(), 6, mtime=int(changed))
+    return PAGE.format(title=TITLE, address=address, code=code)
 
 
 class Room(ThreadingHTTPServer):
-    """A server for many at once."""
+    """A server for many at once, which compresses all pages as it starts."""
 
     daemon_threads = True
     request_queue_size = 64  # a class opens the page at the same moment
 
     def __init__(self, folder: Path, port: int):
         """Bind to all addresses of this computer; 0 is any free port."""
-        self.folder = folder
-        self.one_at_a_time = Lock()
         super().__init__(("", port), Handler)
+        self.folder = folder
+        self.packed = {
+            str(path): gzip.compress(path.read_bytes(), 6)
+            for path in folder.resolve().rglob("*")
+            if path.suffix in PACKED
+        }
         self.address = f"http://{address_in_the_room()}:{self.server_port}/"
 
 
@@ -79,40 +72,29 @@ class Handler(SimpleHTTPRequestHandler):
 
     def __init__(self, request, client_address, server: Room):
         """Answer a request, from the folder that is served."""
-        super().__init__(
-            request, client_address, server, directory=str(server.folder)
-        )
+        folder = str(server.folder.resolve())
+        super().__init__(request, client_address, server, directory=folder)
 
     def send_head(self) -> io.BytesIO | None:
         """Send the headers, and return what follows them."""
         if self.path == PROJECTED:
-            page = page_to_project(self.server.address).encode()
-            return self._begin(page, "text/html; charset=utf-8")
-        path = Path(self.translate_path(self.path))
-        if path.is_dir() and self.path.endswith("/"):
-            path /= "index.html"
-        takes = self.headers.get("Accept-Encoding", "")
-        asks_again = "If-Modified-Since" in self.headers
-        is_packed = path.suffix in PACKED and path.is_file()
-        if not is_packed or "gzip" not in takes or asks_again:
+            body = page_to_project(self.server.address).encode()
+            return self._begin(body, {"Content-Type": "text/html"})
+        path = self.translate_path(self.path)
+        if path.endswith("/"):
+            path += "index.html"
+        body = self.server.packed.get(path)
+        if not body or "gzip" not in self.headers.get("Accept-Encoding", ""):
             return super().send_head()
-        changed = path.stat().st_mtime
-        with self.server.one_at_a_time:  # a file is compressed only once
-            body = packed(path, changed)
+        kind = self.guess_type(path)
         return self._begin(
-            body,
-            self.guess_type(str(path)),
-            ("Content-Encoding", "gzip"),
-            ("Last-Modified", self.date_time_string(int(changed))),
+            body, {"Content-Type": kind, "Content-Encoding": "gzip"}
         )
 
-    def _begin(
-        self, body: bytes, kind: str, *more: tuple[str, str]
-    ) -> io.BytesIO:
-        self.send_response(HTTPStatus.OK)
-        self.send_header("Content-Type", kind)
+    def _begin(self, body: bytes, headers: dict[str, str]) -> io.BytesIO:
+        self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
-        for name, value in more:
+        for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
         return io.BytesIO(body)
@@ -134,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     command.add_argument(
         "--port", type=int, default=8000, help="the port (default: 8000)"
     )
-    args: argparse.Namespace = command.parse_args(arguments)
+    args = command.parse_args(arguments)
     if not (args.folder / "index.html").is_file():
         raise CommandError(
             f"no site in {args.folder}; build one: uv run web/build.py"

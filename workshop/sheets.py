@@ -15,7 +15,7 @@ from posenc_series.chapters import (
     title_of,
     without_folds,
 )
-from posenc_series.lessons import lessons
+from posenc_series.lessons import lesson_of
 from posenc_series.listing import minutes_for
 
 LISTED = re.compile(r"(?m)^(?:- |\d+\. ).+(?:\n  .+)*\n?")
@@ -30,7 +30,7 @@ def sheet(path: Path) -> str:
         path: A notebook of the series.
     """
     cells = read_notebook(path).cells
-    lesson = lessons()[path.stem[:2]]
+    lesson = lesson_of(path)
     hook = cells[0].source.split("\n\n")[1]
     recap = [part for title, part in by_section(cells) if title == "Recap"]
     said = "".join(LISTED.findall(recap[0][0].source)) if recap else ""
@@ -38,7 +38,7 @@ def sheet(path: Path) -> str:
         "In a minute": f"{hook}\n\n{said}",
         "Plan": _plan(cells),
         "The key question": _question(cells, lesson.key),
-        "They say, and you ask": _stuck(lesson.stuck),
+        "They say, and you ask": lesson.they_say,
         "Exercises": _exercises(cells),
     }
     texts = [f"## {name}\n\n{text}" for name, text in parts.items() if text]
@@ -83,17 +83,12 @@ def _question(cells: list[NotebookNode], key: str) -> str:
     return f"{question}\n\n{table}\n\n**Answer.** {answer}"
 
 
-def _stuck(said: list[list[str]]) -> str:
-    return "\n".join(f"- {say} *Ask:* {ask}" for say, ask in said)
-
-
 def _exercises(cells: list[NotebookNode]) -> str:
     """Each exercise with its solution, unless that is long."""
     lines: list[str] = []
     for cell in cells:
         if "exercise" in tags(cell):
-            titles = headings(cell, 3)
-            lines += [f"- **{title}**" for title in titles]
+            lines += [f"- **{title}**" for title in headings(cell, 3)]
         elif "solution" in tags(cell) and cell.cell_type == "code" and lines:
             code = re.sub(
                 r'(?m) *#.*$|^confirm.*$|^\s*""".*$', "", cell.source

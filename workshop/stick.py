@@ -6,7 +6,6 @@ without TensorFlow need, and START.txt, which says what to type. What
 along. The wheels are downloaded, and only for the systems that you name.
 """
 
-import argparse
 import shutil
 import subprocess
 import sys
@@ -14,26 +13,28 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from packaging.requirements import Requirement
 from posenc_series.commands import CommandError, parser, run
 from posenc_series.learners import write_notebooks
 from posenc_series.listing import NOTEBOOKS, ROOT
 
 PROJECT = "positional-encoding-notebooks"
-# pip takes wheels of these tags alone, and no older ones.
-MANY = [f"manylinux_2_{minor}_" for minor in (28, 27, 26, 24, 17)]
-SAYS = ("sys_platform", "platform_system", "os_name", "platform_machine")
-LINUX = ("linux", "Linux", "posix")
-MAC = ("darwin", "Darwin", "posix")
-# What Python says of a system, and the tags of the wheels that it takes.
+# What uv calls a system, and the tags of the wheels that pip takes there: it
+# takes no older ones by itself.
+GLIBC = [28, 27, 26, 24, 17]
 SYSTEMS = {
-    "linux": (*LINUX, "x86_64", [each + "x86_64" for each in MANY]),
-    "linux-arm": (*LINUX, "aarch64", [each + "aarch64" for each in MANY]),
-    "mac": (*MAC, "x86_64", ["macosx_12_0_x86_64"]),
-    "mac-arm": (*MAC, "arm64", ["macosx_14_0_arm64"]),
-    "windows": ("win32", "Windows", "nt", "AMD64", ["win_amd64"]),
+    "linux": (
+        "x86_64-manylinux_2_28",
+        [f"manylinux_2_{minor}_x86_64" for minor in GLIBC],
+    ),
+    "linux-arm": (
+        "aarch64-manylinux_2_28",
+        [f"manylinux_2_{minor}_aarch64" for minor in GLIBC],
+    ),
+    "mac": ("x86_64-apple-darwin", ["macosx_12_0_x86_64"]),
+    "mac-arm": ("aarch64-apple-darwin", ["macosx_14_0_arm64"]),
+    "windows": ("x86_64-pc-windows-msvc", ["win_amd64"]),
 }
-MADE = ("site", "slides", "handouts")
+COMES_ALONG = ("site", "slides", "handouts")
 START = """\
 Needed: Python {python} (python.org). In a terminal, in a copy of this folder:
 
@@ -48,33 +49,26 @@ open by double click; to run the pages of site, type
 """
 
 
-def download(systems: Sequence[str], python: str, folder: Path) -> None:
-    """Download the wheels of some systems, in the versions of the lock.
+def download(system: str, python: str, folder: Path) -> None:
+    """Download the wheels for a system, in the versions of the lock.
 
     Raises:
         CommandError: If one of them cannot be had; the reason is printed.
     """
-    run_uv("build", "--quiet", "--wheel", f"--out-dir={folder}", str(ROOT))
+    name, wheels = SYSTEMS[system]
     with tempfile.TemporaryDirectory() as temporary:
-        wanted = Path(temporary) / "wanted.txt"
-        export = ["--no-dev", "--no-hashes", "--no-emit-project", "--quiet"]
-        run_uv("export", *export, f"--output-file={wanted}")
-        lines = wanted.read_text(encoding="utf-8").splitlines()
-        listed = [Requirement(line) for line in lines if line[0] not in "# "]
-        for system in systems:
-            *says, tags = SYSTEMS[system]
-            about = dict(zip(SAYS, says, strict=True), python_version=python)
-            about["python_full_version"] = f"{python}.0"
-            fits = [
-                f"{each.name}{each.specifier}\n"
-                for each in listed
-                if not each.marker or each.marker.evaluate(about)
-            ]
-            wanted.write_text("".join(fits), encoding="utf-8")
-            pip = ["tool", "run", "pip", "download", "--quiet", "--no-deps"]
-            pip += ["--only-binary=:all:", f"--python-version={python}"]
-            pip += [f"--platform={tag}" for tag in (*tags, "any")]
-            run_uv(*pip, f"--dest={folder}", f"--requirement={wanted}")
+        needed = f"{temporary}/needed.txt"
+        run_uv(
+            *("pip", "compile", "pyproject.toml", "--quiet", "--no-header"),
+            *("--constraints=requirements.txt", f"--python-platform={name}"),
+            *(f"--python-version={python}", f"--output-file={needed}"),
+        )
+        run_uv(
+            *("tool", "run", "pip", "download", "--quiet", "--no-deps"),
+            *("--only-binary=:all:", f"--python-version={python}"),
+            *(f"--platform={wheel}" for wheel in [*wheels, "any"]),
+            *(f"--dest={folder}", f"--requirement={needed}"),
+        )
 
 
 def run_uv(*arguments: str) -> None:
@@ -104,22 +98,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
         default=here,
         help=f"the version of Python on these computers (default: {here})",
     )
-    args: argparse.Namespace = command.parse_args(arguments)
-    write_notebooks(
-        [each.path for each in NOTEBOOKS], args.folder / "notebooks", True
-    )
-    for name in MADE:
+    args = command.parse_args(arguments)
+    paths = [each.path for each in NOTEBOOKS]
+    write_notebooks(paths, args.folder / "notebooks", with_solutions=True)
+    for name in COMES_ALONG:
         if (ROOT / name).is_dir():
             to = args.folder / name
             shutil.copytree(ROOT / name, to, dirs_exist_ok=True)
+    wheels = args.folder.resolve() / "wheels"
     if args.systems:
-        download(args.systems, args.python, args.folder / "wheels")
-    light = [each for each in NOTEBOOKS if not each.tensorflow]
+        run_uv("build", "--quiet", "--wheel", f"--out-dir={wheels}")
+    for system in args.systems:
+        download(system, args.python, wheels)
+    ready = [each.number for each in NOTEBOOKS if not each.tensorflow]
     text = START.format(
         python=args.python,
         project=PROJECT,
         first=NOTEBOOKS[0].file,
-        ready=" ".join(each.number for each in light),
+        ready=" ".join(ready),
     )
     (args.folder / "START.txt").write_text(text, encoding="utf-8")
     files = [file for file in args.folder.rglob("*") if file.is_file()]

@@ -2,6 +2,7 @@
 
 import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 
 from posenc_series.listing import NOTEBOOKS, ROOT
 
@@ -22,6 +23,11 @@ class Lesson:
     question: str
     stuck: list[list[str]]
 
+    @property
+    def they_say(self) -> str:
+        """What people say and what to ask them, as a list in Markdown."""
+        return "\n".join(f"- {say} *Ask:* {ask}" for say, ask in self.stuck)
+
 
 def lessons() -> dict[str, Lesson]:
     """The lessons, by the numbers of their notebooks."""
@@ -29,22 +35,26 @@ def lessons() -> dict[str, Lesson]:
     return {number: Lesson(**each) for number, each in read.items()}
 
 
+def lesson_of(path: Path) -> Lesson:
+    """That of a notebook; an empty one if it is not in the series."""
+    return lessons().get(path.stem[:2], Lesson("", "", []))
+
+
 def table_of_questions() -> str:
-    """The key question of each notebook as Markdown, with its address."""
-    lines = ["| notebook | the question |", "|---|---|"]
+    """The notebooks as Markdown, with the key question of each."""
+    lines = [
+        "| notebook | needs | TensorFlow | minutes | its key question |",
+        "|---|---|---|---|---|",
+    ]
     for each in NOTEBOOKS:
         lesson = lessons()[each.number]
         cell = f"../notebooks/{each.file}#cell-id={lesson.key}"
-        lines.append(f"| {each.number} | [{lesson.question}]({cell}) |")
-    return "\n".join(lines)
-
-
-def table_of_stuck() -> str:
-    """What people say and what to ask them, as Markdown."""
-    lines = ["| notebook | they say | ask |", "|---|---|---|"]
-    for number, lesson in lessons().items():
-        for say, ask in lesson.stuck:
-            lines.append(f"| {number} | {say} | {ask} |")
+        needs = ", ".join(each.needs) or "-"
+        tensorflow = "yes" if each.tensorflow else "no"
+        lines.append(
+            f"| {each.number} {each.short_title} | {needs} | {tensorflow}"
+            f" | {each.minutes} | [{lesson.question}]({cell}) |"
+        )
     return "\n".join(lines)
 
 

@@ -4,7 +4,7 @@ const WIDTH = 1280;
 const HEIGHT = 720;
 const KEPT = `hands in ${document.title}`;
 const slides = [...document.querySelectorAll(".slide")];
-const planned = slides.map((slide) => Number(slide.dataset.seconds));
+const planned = slides.map((slide) => Number(slide.dataset.minutes));
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 let place = 0;
 let step = 0; // how many of the slide's later parts are shown
@@ -73,7 +73,7 @@ async function fit(slide) {
   const moves = slide.querySelector("posenc-play");
   const sizes = [];
   for (let size = moves ? 1.6 : 1.3; size > 0.5; size -= moves ? 0.1 : 0.05) sizes.push(size);
-  const isTooLarge = () => overflows(slide) || all("pre, .stage", slide).some(overflows);
+  const isTooLarge = () => overflows(slide) || all("pre", slide).some(overflows);
   slide.classList.add("measured");
   for (const size of sizes) {
     if (moves) moves.style.zoom = size;
@@ -107,7 +107,7 @@ for (const button of all(".minute")) {
 // Hands: hands[question][round] lists a number for each choice.
 
 const hands = JSON.parse(localStorage.getItem(KEPT) ?? "{}");
-const fieldsOf = (box) => [1, 2].map((round) => all(`[data-round="${round}"] input`, box));
+const fieldsOf = (box) => [1, 2].map((round) => all(`[data-count="${round}"] input`, box));
 
 function count(box) {
   const read = (input) => Math.max(0, Math.round(Number(input.value)) || 0);
@@ -125,7 +125,7 @@ function drawBars(box) {
   const totals = counts.map((of) => of.reduce((sum, each) => sum + each, 0));
   box.hidden = !totals.some(Boolean);
   all(".bar", box).forEach((bar) => {
-    const round = bar.dataset.round - 1;
+    const round = bar.dataset.count - 1;
     const number = counts[round]?.[bar.dataset.choice] ?? 0;
     bar.hidden = !totals[round];
     bar.textContent = number;
@@ -159,46 +159,35 @@ for (const line of all(".highlight .line")) {
 function openDesk() {
   desk = open("", "desk", "width=1180,height=760");
   if (!desk) return;
-  const { document: page } = desk;
-  page.title = "Presenter's view";
-  page.head.innerHTML = document.querySelector("style").outerHTML;
-  page.body.className = "desk";
-  page.body.innerHTML = `<div class="now"></div><div class="next"></div>
-    <p class="clock"></p><div class="told"></div>`;
-  page.onkeydown = onKey;
+  desk.document.title = "Presenter's view";
+  desk.document.head.innerHTML = document.querySelector("style").outerHTML;
+  desk.document.body.className = "desk";
+  desk.document.onkeydown = onKey;
   drawDesk();
 }
 
 function drawDesk() {
   if (!desk || desk.closed) return;
-  const part = (name) => desk.document.querySelector(name);
-  const copy = (slide) => {
-    const shown = slide?.cloneNode(true);
-    shown?.classList.add("shown");
-    shown?.querySelectorAll("posenc-play").forEach((each) => each.remove());
-    shown?.querySelectorAll("img").forEach((each) => each.removeAttribute("style"));
-    return shown ?? "The end";
-  };
-  part(".now").replaceChildren(copy(slides[place]));
-  part(".next").replaceChildren(copy(slides[place + 1]));
-  part(".next")
-    .querySelectorAll(".waits")
-    .forEach((each) => each.classList.remove("waits"));
-  part(".told").innerHTML = slides[place].querySelector(".notes").innerHTML;
+  const copies = slides.slice(place, place + 2).map((slide) => slide.cloneNode(true));
+  for (const moves of copies.flatMap((copy) => all("posenc-play", copy))) moves.remove();
+  for (const later of all(".waits", copies[1])) later.classList.remove("waits");
+  const clock = desk.document.createElement("p");
+  clock.className = "clock";
+  const notes = copies[0].querySelector(".notes");
+  desk.document.body.replaceChildren(...copies, clock, notes);
   tick();
 }
 
 function tick() {
   if (!desk || desk.closed) return;
-  const minutes = (seconds) => Math.round(seconds / 60);
-  const spent = began ? (Date.now() - began) / 1000 : 0;
   const sum = (list) => list.reduce((total, each) => total + each, 0);
-  const late = minutes(spent - sum(planned.slice(0, place + 1)));
-  const early = minutes(sum(planned.slice(0, place)) - spent);
+  const spent = began ? (Date.now() - began) / 60_000 : 0;
+  const late = Math.round(spent - sum(planned.slice(0, place + 1)));
+  const early = Math.round(sum(planned.slice(0, place)) - spent);
   const pace = late > 0 ? `${late} min late` : early > 0 ? `${early} min early` : "in time";
   const time = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
   desk.document.querySelector(".clock").textContent =
-    `${time} · ${minutes(spent)} of ${minutes(sum(planned))} min · ${pace}` +
+    `${time} · ${Math.round(spent)} of ${Math.round(sum(planned))} min · ${pace}` +
     ` · slide ${place + 1} of ${slides.length}`;
 }
 
