@@ -1,15 +1,13 @@
 """What the notebooks share: the formulas, and how figures are drawn.
 
-First come the formulas in plain NumPy: the sinusoidal position encoding of
-notebook 02, and RoPE of notebook 07. Then comes what they accept, and then
-the figures. What notebooks grow into is in `posenc/`.
+First come the formulas in plain NumPy, the sinusoidal position encoding of
+notebook 02 and RoPE of 07; then what they accept, and then the figures.
 """
 
 from __future__ import annotations
 
 import math
 from base64 import b64encode
-from contextlib import suppress
 from io import BytesIO
 from numbers import Integral, Real
 from reprlib import repr as shortened
@@ -49,8 +47,7 @@ def angular_frequencies(
     d_model = checked_int("d_model", d_model, highest=MAX_ENTRIES)
     max_wavelength = checked_max_wavelength(max_wavelength)
     powers = -np.arange(0, d_model, 2) / d_model
-    with np.errstate(under="ignore"):  # the slowest may be hardly a number
-        return max_wavelength**powers
+    return max_wavelength**powers
 
 
 def encode_positions(
@@ -59,8 +56,7 @@ def encode_positions(
     """Sinusoidal position encoding of any positions, by its formula.
 
     Column `2i` is `sin(p * w_i)` and column `2i + 1` is `cos(p * w_i)`,
-    where `w_i` is the angular frequency of pair `i`: Vaswani et al. 2017,
-    section 3.5.
+    where `w_i` is the angular frequency of pair `i`: paper, section 3.5.
 
     Args:
         positions: Finite numbers of any shape, also negative or fractions.
@@ -113,8 +109,7 @@ def position_encoding(
     check_table(seq_len, d_model, start_index, dtype)
     positions = np.arange(start_index, start_index + seq_len)
     table = encode_positions(positions, d_model, max_wavelength)
-    with np.errstate(under="ignore"):  # what is too small to store is 0
-        return np.ascontiguousarray(table, dtype)
+    return np.ascontiguousarray(table, dtype)
 
 
 def rotate(
@@ -158,8 +153,8 @@ def rotate(
     frequencies = _real_numbers("frequencies", frequencies, finite=True)
     if frequencies.shape != (width // 2,):
         raise ValueError(
-            f"frequencies must have shape ({width // 2},), one for each pair"
-            f" of the {width} columns, not {frequencies.shape}"
+            f"frequencies must have shape {(width // 2,)}, one for each pair"
+            f" of columns, not {frequencies.shape}"
         )
     angles = positions[..., np.newaxis] * frequencies.astype(float)
     try:
@@ -226,9 +221,8 @@ def check_table(
 def checked_max_wavelength(value: object) -> float:
     """The value as a float; an error unless it is finite and at least 1."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
-    with suppress(OverflowError):  # an integer of hundreds of digits
-        if is_number and 1 <= float(value) < math.inf:
-            return float(value)
+    if is_number and 1 <= value < math.inf:
+        return float(value)
     raise ValueError(
         f"max_wavelength must be a finite number of at least 1, not {value!r}"
     )
@@ -250,8 +244,7 @@ def _real_numbers(name: str, value: ArrayLike, finite=False) -> np.ndarray:
     return array
 
 
-# Figures. Matplotlib, IPython and Pillow are imported where they draw, because
-# they take four times as long to load as all else that the formulas need.
+# Figures. What draws is imported here, since it takes long to load.
 
 
 def use_series_style() -> None:
@@ -319,9 +312,8 @@ def plot_matrix(
     if positions_along == "x":
         matrix, across, down = np.transpose(matrix), down, across
     cmap, usual = ("RdBu_r", (-1, 1)) if signed else ("viridis", (0, None))
-    lowest, highest = usual if limits is None else limits
-    how = {"cmap": cmap, "vmin": lowest, "vmax": highest}
-    image = ax.imshow(matrix, aspect="auto", interpolation="nearest", **how)
+    image = ax.imshow(matrix, cmap, aspect="auto", interpolation="nearest")
+    image.set_clim(usual if limits is None else limits)
     if colorbar:
         ax.figure.colorbar(image, ax=ax, label="Value")
     ax.set(xlabel=across, ylabel=down)

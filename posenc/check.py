@@ -16,6 +16,8 @@ NOT_ANSWERED = "Not answered yet: replace the dots, then run this again."
 CORRECT = "Correct."
 PASSES = "The solution passes."
 CANNOT_JUDGE = "Not judged: run all cells above, and then this one again"
+UNFIT = """Does your answer have the form that the exercise asks for?
+Judging it raised"""
 
 Hint = str | tuple[str, str]  # of a pair, the second comes the next time
 
@@ -56,15 +58,7 @@ def check(
 
     Returns:
         Whether the answer is right, for a check that has more to show then.
-
-    Raises:
-        TypeError: If `expected` is neither numbers nor text nor a function,
-            or a hint is neither text nor a pair of texts.
     """
-    _check_expected(expected)
-    mistakes = list(mistakes)
-    for each in [hint, *(fitting for _, fitting in mistakes)]:
-        _check_hint(each)
     if inputs is not None:
         inputs = [tuple(each) for each in inputs]
     # The code of the function that called, such as check_2, is the same at
@@ -100,7 +94,7 @@ def _reply(
     expected: object,
     hint: Hint,
     inputs: list[tuple] | None,
-    mistakes: list[tuple[object, Hint]],
+    mistakes: Iterable[tuple[object, Hint]],
     tolerance: float,
     shown: Counter[int | None],
 ) -> str:
@@ -123,10 +117,7 @@ def _reply(
     except Exception as error:  # in `expected`, or in the reader's function
         if isinstance(error, NameError) and not calls.error:
             return f"{CANNOT_JUDGE} ({error})."
-        unfit = (
-            "Does your answer have the form that the exercise asks for?"
-            f" Judging it raised {type(error).__name__}: {error}."
-        )
+        unfit = f"{UNFIT} {type(error).__name__}: {error}."
 
     # Now, because mistakes are recognized by further calls.
     trouble = trouble or calls.trouble() or _trouble_with(answer, expected)
@@ -150,28 +141,6 @@ def _reply(
 def _level(hint: Hint, times: int) -> str:
     """The words for a hint that is shown for the first or a later time."""
     return hint if isinstance(hint, str) else hint[times > 1]
-
-
-def _check_hint(hint: Hint) -> None:
-    """An error if a hint cannot be shown: the author's, at once."""
-    texts = hint if isinstance(hint, tuple) and len(hint) == 2 else [hint]
-    if not all(isinstance(text, str) for text in texts):
-        raise TypeError(f"a hint must be text or a pair of texts, not {hint}")
-
-
-def _check_expected(expected: object) -> None:
-    """An error if no answer could be right: the author's, at once."""
-    if isinstance(expected, str) or callable(expected):
-        return
-    try:
-        is_numbers = np.asarray(expected).dtype.kind in "biufc"
-    except ValueError:  # lists of different lengths
-        is_numbers = False
-    if not is_numbers:
-        raise TypeError(
-            "expected must be numbers, text or a function,"
-            f" not {shortened(expected)}"
-        )
 
 
 class _Calls:
@@ -209,18 +178,16 @@ class _Calls:
     def trouble(self) -> str:
         """What went wrong, in words; empty if nothing did."""
         values = [value for _, value in self.returned]
-        without_value = [
-            each for each, value in self.returned if value is None
-        ]
+        empty = [args for args, value in self.returned if value is None]
         if self.error:
             return self.error
         if _has_dots(values):
             return NOT_ANSWERED
-        if not without_value:
+        if not empty:
             return ""
-        if len(without_value) == len(values):
+        if len(empty) == len(values):
             return "Nothing was returned: is `return` missing?"
-        call = _as_call(without_value[0])
+        call = _as_call(empty[0])
         return f"For the input {call}, nothing was returned."
 
 

@@ -48,36 +48,31 @@ def fast_position_encoding(
     start, stop = int(start_index), int(start_index) + int(seq_len)
     frequencies = angular_frequencies(d_model, max_wavelength)
     table = np.empty((stop - start, d_model), dtype)
-    with np.errstate(under="ignore"):  # what is too small to store is 0
-        # i * exp(-ix) = sin(x) + i cos(x): as two floats, sine and cosine.
-        ones = 1j * turns_at(np.arange(RADIX), frequencies)
-        # A table that ends early needs few tens.
-        tens = turns_at(
-            np.arange(0, min(stop, HUNDREDS_PLACE), RADIX), frequencies
-        )
-        first_hundred = start - start % HUNDREDS_PLACE
-        for hundred in range(first_hundred, stop, HUNDREDS_PLACE):
-            turns = tens * turns_at(hundred, frequencies)
-            firsts = range(hundred, stop, RADIX)  # of each block of 32 rows
-            for first, turn in zip(firsts, turns, strict=False):
-                if first + RADIX > start:
-                    # Computed whole, so that a row does not depend on where
-                    # the table begins or ends.
-                    block = (ones * turn).view(float)[:, :d_model]
-                    put_rows(block, first, table, start)
+    # i * exp(-ix) = sin(x) + i cos(x): as two floats, sine and cosine.
+    ones = 1j * turns_at(np.arange(RADIX), frequencies)
+    # A table that ends early needs few tens.
+    tens = turns_at(
+        np.arange(0, min(stop, HUNDREDS_PLACE), RADIX), frequencies
+    )
+    first_hundred = start - start % HUNDREDS_PLACE
+    for hundred in range(first_hundred, stop, HUNDREDS_PLACE):
+        turns = tens * turns_at(hundred, frequencies)
+        firsts = range(hundred, stop, RADIX)  # of each block of 32 rows
+        for first, turn in zip(firsts, turns, strict=False):
+            if first + RADIX > start:
+                # Computed whole, so that a row does not depend on where
+                # the table begins or ends.
+                block = (ones * turn).view(float)[:, :d_model]
+                put_rows(block, first, table, start)
     return table
 
 
 def put_rows(
     block: np.ndarray, first: int, table: np.ndarray, start: int
 ) -> None:
-    """Write those rows of a block into the table that the table holds.
+    """Write those rows of a block that the table holds.
 
-    Args:
-        block: Rows of consecutive positions.
-        first: Position of its first row.
-        table: The table.
-        start: Position of the first row of the table.
+    Their first rows belong to the positions `first` and `start`.
     """
     low = max(first, start)
     high = min(first + len(block), start + len(table))

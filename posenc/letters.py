@@ -182,16 +182,13 @@ class RotaryReaders(Readers):
         query and the key to their positions would give.
 
         Args:
-            query: As in `Readers`.
-            keys: As in `Readers`.
-            offsets: As in `Readers`.
+            query: As in `Readers`, and so are `keys` and `offsets`.
+            keys: All keys.
+            offsets: How many positions they stand before the marker.
             frequencies: Used in place of the readers' own,
                 `[reader, pair]`.
             stop: Largest offset that each pair still turns by, `[pair]`.
                 Infinity lets a pair turn on.
-
-        Returns:
-            Scores of shape `[batch, reader, position, head]`.
         """
         if frequencies is None:
             frequencies = self.frequencies
@@ -207,15 +204,10 @@ class RotaryReaders(Readers):
 
 
 def multiply(x, matrices):
-    """Multiply by each reader's own matrix.
+    """Multiply by each reader's own matrix, `[reader, rows, columns]`.
 
-    Args:
-        x: Vectors `[batch, reader, rows]`, or of each position,
-            `[batch, reader, position, rows]`.
-        matrices: One for each reader, `[reader, rows, columns]`.
-
-    Returns:
-        Vectors of the same shape, with `columns` in place of `rows`.
+    The vectors `x` are `[batch, reader, rows]`, or `[batch, reader, position,
+    rows]`; in the result, `columns` is in place of `rows`.
     """
     # With "..." in place of p, training takes half as long again.
     p = "p" if len(x.shape) == 4 else ""
@@ -235,16 +227,13 @@ def train(
     seq_len: int = 20,
     steps: int = 300,
 ) -> Readers:
-    """Train readers on texts that they have never seen before.
+    """Train readers on texts that they have never seen; return the same.
 
     Args:
         readers: The model. Its `seed` decides which texts it gets.
         backs: The distance that each reader is asked for.
         seq_len: Length of the texts.
         steps: Number of training steps, of 32 texts each.
-
-    Returns:
-        The same readers, trained.
     """
     rng = np.random.default_rng(readers.seed)
     texts, answers = _texts_for_all(backs, 32 * steps, seq_len, rng)
@@ -265,17 +254,16 @@ def accuracy(
     count: int = 100,
     **changes,
 ) -> np.ndarray:
-    """Test readers on new texts that end in the marker.
+    """The share of right answers of each reader, `[reader]`.
+
+    All models get the same texts, which end in the marker.
 
     Args:
         readers: The model.
         backs: The distance that each reader is asked for.
-        seq_len: Length of the texts. All models get the same texts.
+        seq_len: Length of the texts.
         count: Number of texts for each reader.
         **changes: Further arguments of `readers.scores`.
-
-    Returns:
-        Share of right answers of each reader, `[reader]`.
     """
     rng = np.random.default_rng(seq_len)
     texts, answers = _texts_for_all(

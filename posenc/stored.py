@@ -7,7 +7,6 @@ looks into. `tools/store_models.py` trains and stores all three.
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
 from importlib.resources import files
 
 import numpy as np
@@ -38,17 +37,6 @@ def load_tables() -> tuple[list[str], np.ndarray, np.ndarray]:
     packed = json.loads((files("posenc") / "prose.json").read_text("utf-8"))
     word_table, position_table = map(unpack, packed["tables"])
     return packed["words"], word_table, position_table
-
-
-def packed_tables(words: Sequence[str], tables: Sequence[np.ndarray]) -> str:
-    """A vocabulary and its tables as `load_tables` reads them."""
-    packed = {"words": list(words), "tables": [pack(each) for each in tables]}
-    return json.dumps(packed) + "\n"
-
-
-def packed_weights(weights: Sequence[np.ndarray]) -> str:
-    """A model's weights as `load_weights` reads them."""
-    return json.dumps([pack(matrix) for matrix in weights]) + "\n"
 
 
 def pack(matrix: np.ndarray) -> dict:

@@ -8,6 +8,7 @@ of a model or of its training, and then the tests, since the texts that
 describe the models are written for these weights.
 """
 
+import json
 import os
 import re
 
@@ -21,7 +22,7 @@ from posenc_series.chapters import read_notebook, run_up_to
 from posenc_series.listing import NOTEBOOKS, ROOT
 
 from posenc.layers import PositionEmbeddingLayer
-from posenc.stored import packed_tables, packed_weights
+from posenc.stored import pack
 
 SEEDS = {"inside": 0, "stranger": 3}
 SEQ_LEN, VOCAB_SIZE, D_MODEL, HEADS = 20, 200, 50, 5  # sizes of notebook 05
@@ -95,10 +96,11 @@ def main() -> None:
     for name, seed in SEEDS.items():
         model = names["Copier"]([names["FREQUENCIES"]] * 2, seed)
         names["train"](model)
-        text = packed_weights(model.get_weights())
-        (folder / f"{name}.json").write_text(text, "utf-8")
-    text = packed_tables(*train_on_prose())
-    (folder / "prose.json").write_text(text, "utf-8")
+        packed = [pack(matrix) for matrix in model.get_weights()]
+        (folder / f"{name}.json").write_text(json.dumps(packed) + "\n")
+    words, tables = train_on_prose()
+    prose = {"words": words, "tables": [pack(table) for table in tables]}
+    (folder / "prose.json").write_text(json.dumps(prose) + "\n")
 
 
 if __name__ == "__main__":
