@@ -75,3 +75,10 @@ def test_exercise_4_takes_what_is_wrong_and_passes_all_checks(names):
         ([needs_600_rows], "raised IndexError: index 600 is out of bounds"),
     ):
         assert_replies(names["check_4"], answers, reply)
+
+
+def test_a_check_that_nobody_wrote_is_said_to_be_open(names, capsys):
+    for open_answer in (lambda encoder: ..., lambda encoder: 1 / 0):
+        names["tally"]("of a student's copy", open_answer)
+        said = "of a student's copy: not answered yet\n"
+        assert capsys.readouterr().out == said
