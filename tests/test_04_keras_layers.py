@@ -19,7 +19,7 @@ from posenc_helpers import position_encoding
 @pytest.fixture(scope="module")
 def names() -> dict:
     """What the notebook defines; what it trains is not needed here."""
-    trained = ["reveal-factor"]
+    trained = ["compare-factor", "reveal-factor"]
     return run_up_to("04_keras_layers", "nav-end", without=trained)
 
 
@@ -66,11 +66,7 @@ REPLIES = [
     (2, [lambda i: tf.not_equal(i, 0), ops.sign], "Hint: True and False"),
     (2, [lambda ids: (ids != 0)[..., None], ops.ones_like], "Not yet. "),
     (2, [lambda ids: ids is not None], ("Which id is", "Compare the whole")),
-    (
-        3,
-        [compares(2, 300, 7), compares(3, 999, 1, 0.5)],
-        "Correct.",
-    ),
+    (3, [compares(2, 300, 7), compares(3, 999, 1, 0.5)], "Correct."),
     (3, [lambda layer: True], "that counts positions from 1. Which x"),
     (3, [compares(1, 300, 7)], ("knows the first text only", "Two texts")),
     (3, [compares(2, 300, 8)], "leaves an odd last column 0"),
@@ -103,13 +99,16 @@ def test_registering_alone_saves_sizes_of_python_but_not_of_numpy(names):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2])
-def test_the_model_learns_sooner_with_the_factor(names, seed):
-    train = names["train"]
-    (_, with_factor), (_, without) = train(32**0.5, seed), train(1, seed)
-    print(f"\nseed {seed}: {with_factor.round(2)} {without.round(2)}")
-    assert min(with_factor[-1], without[-1]) > 0.95
-    assert np.sum(without <= 0.9) > np.sum(with_factor <= 0.9)
+def test_the_factor_helps_short_words_and_harms_long_ones(names):
+    normal = keras.initializers.RandomNormal(stddev=1)
+    short, short_without, long, long_without = (
+        names["train"](factor, 1, start)[1]
+        for start in ("uniform", normal)
+        for factor in (32**0.5, 1)
+    )
+    assert np.sum(short_without <= 0.9) > np.sum(short <= 0.9)
+    assert min(short[-1], short_without[-1], long_without[-1]) > 0.95
+    assert max(long) < 0.7
 
 
 # The box about PyTorch, and what it says of each line.
@@ -126,16 +125,14 @@ def raises(error, function, *arguments):
         return str(raised)
     raise AssertionError(f"no {{error}}")
 
-# Factor: initialized longer than positions, far longer with it.
+# Factor: initialized longer than positions.
 model = WordsAndPositions(1_000, 64, max_len=20)
 word, place = model.words.weight[1:].norm(dim=1), model.table.norm(dim=1)
 assert 1.2 < word.mean() / place.mean() < 1.6
 # Mask: vector 0 is zero, and True leaves out what Keras's False leaves out.
 assert model.words.weight[0].abs().max() == 0
 alone = attention(*[x[:, :3]] * 3)[0]
-assert torch.allclose(mixed[:, :3], alone, atol=1e-6)
 assert torch.allclose(mean, alone[0].mean(dim=0), atol=1e-6)
-assert not torch.allclose(attention(x, x, x)[0][:, :3], alone, atol=1e-3)
 heads, mask = x[:, None], ~padding[:, None, None]
 dot = nn.functional.scaled_dot_product_attention
 wanted = dot(heads, heads[..., :3, :], heads[..., :3, :])
@@ -143,43 +140,36 @@ assert torch.allclose(dot(heads, heads, heads, mask), wanted, atol=1e-6)
 # Frozen: a buffer through a thaw, and a table from_pretrained not.
 model.requires_grad_(False).requires_grad_(True)
 assert not model.table.requires_grad
-assert [name for name, _ in model.named_parameters()] == ["words.weight"]
 table = nn.Embedding.from_pretrained(model.table)
-assert not table.weight.requires_grad
 assert table.requires_grad_(True).weight.requires_grad
 # Too long.
 said = raises(ValueError, model, torch.ones(1, 21, dtype=int))
 assert "21" in said and "max_len=20" in said
-raises(IndexError, table, torch.arange(21))
 raises(RuntimeError, torch.compile(table), torch.arange(21))
 raises(RuntimeError, lambda: torch.zeros(1, 21, 64) + model.table[:21])
 # Saving.
 assert list(model.state_dict()) == ["words.weight"]
 WordsAndPositions(1_000, 64, max_len=50).load_state_dict(model.state_dict())
-stored = [nn.Module(), nn.Module()]
-for each, rows in zip(stored, (20, 50)):
-    each.register_buffer("table", torch.zeros(rows, 64))
-raises(RuntimeError, stored[1].load_state_dict, stored[0].state_dict())
 """
 
 
 @pytest.mark.slow
 def test_the_box_about_pytorch_runs_and_says_what_happens(tmp_path):
     uv = os.environ.get("UV") or shutil.which("uv") or pytest.skip("no uv")
+    python = tmp_path / "bin/python"
 
     def run(*command):
         how = {"capture_output": True, "text": True, "cwd": tmp_path}
         env = os.environ | {"PYTHONPATH": str(ROOT)}
         return subprocess.run(command, env=env, **how)
 
-    run(uv, "venv", "-q", "--python", sys.executable, "env")
-    install = [uv, "pip", "install", "-q", "--torch-backend=cpu"]
-    needs = ["torch", f"numpy=={version('numpy')}"]
-    installed = run(*install, "--python", "env", *needs)
+    run(uv, "venv", "-q", "--python", sys.executable, tmp_path)
+    into = "--python", python, "--torch-backend=cpu"
+    needs = "torch", f"numpy=={version('numpy')}"
+    installed = run(uv, "pip", "install", "-q", *into, *needs)
     if installed.returncode:
         pytest.skip(f"uv cannot install torch: {installed.stderr}")
     cells = {cell.id: cell.source for cell in cells_of("04_keras_layers")}
     box = cells["pytorch"].split("```python\n")[1].split("```")[0]
-    code = IN_PYTORCH.format(box=box)
-    done = run(tmp_path / "env/bin/python", "-c", code)
+    done = run(python, "-c", IN_PYTORCH.format(box=box))
     assert done.returncode == 0, done.stderr
