@@ -26,16 +26,13 @@ REPLIES = [
     ([[1], [2]], [1, 2], RIGHT),  # an axis more
     (3, [3.0], RIGHT),
     (1 + 2j, np.array([1 + 2j]), RIGHT),
-    ([np.ones(2), np.zeros(2)], [[1, 1], [0, 0]], RIGHT),
     (" Sine ", "sine", RIGHT),
     (8, is_even, RIGHT),
-    (np.True_, True, RIGHT),
     (3, 2, WRONG),
     (1_000_000.1, 1_000_000, WRONG),  # the tolerance is absolute
     ([1, 2, 3], [1, 2], WRONG),
     (5, [5, 5], WRONG),  # of another shape, though they would broadcast
     ([[1, 2], [1, 2]], [1, 2], WRONG),
-    ("sines", "sine", WRONG),
     (7, is_even, WRONG),
     (float("nan"), 1, WRONG),
 ]
@@ -45,15 +42,9 @@ REPLIES = [
 def test_an_answer_is_right_in_its_usual_forms(
     capsys, answer, expected, words
 ):
-    assert reply(capsys, answer, expected, "look") == words
-
-
-def test_the_tolerance_holds_for_answers_and_mistakes(capsys):
-    assert "Correct" in reply(capsys, 1 + 9e-7, 1)
-    assert "Not yet" in reply(capsys, 1 + 2e-6, 1)
-    how = {"tolerance": 0.01, "mistakes": [(3.1, "near")]}
-    assert "Correct" in reply(capsys, 3.14, np.pi, **how)
-    assert "Hint: near" in reply(capsys, 3.105, np.pi, **how)
+    is_right = check(answer, expected, "look")
+    assert capsys.readouterr().out == words
+    assert is_right == (words == RIGHT)
 
 
 @pytest.mark.parametrize(("answer", "hint"), [(8, "even"), (5, "a prime")])
@@ -158,18 +149,6 @@ def test_the_place_is_named_where_a_function_begins_to_fail(
         assert "but not for (4, -2). Hint: add" in printed
 
 
-def test_a_place_that_nobody_can_read_is_not_named(capsys):
-    inputs = [(np.zeros(3),), (np.ones(3),)]
-    printed = reply(capsys, lambda a: 0, [0, 3], "sum", inputs=inputs)
-    assert printed == "Not yet. Hint: sum\n"
-
-
-def test_a_check_can_go_on_when_the_answer_is_right():
-    assert check(2, 2) is True
-    for answer in (3, ..., None, "two"):
-        assert check(answer, 2) is False
-
-
 def test_a_solution_passes_in_words_of_its_own(capsys):
     def check_1(answer):
         if check(answer, 2, "one and one"):
@@ -216,7 +195,3 @@ def test_no_answer_is_wrong_because_the_check_lacks_a_name(capsys):
     printed = reply(capsys, 8, lambda answer: answer == nothing)  # noqa: F821
     assert printed.startswith("Not judged: run all cells above")
     assert "name 'nothing' is not defined" in printed
-
-
-def test_a_long_answer_is_not_printed_whole(capsys):
-    assert len(reply(capsys, ["x"] * 500, [1, 2], "look")) < 120
