@@ -22,7 +22,7 @@ def test_a_chain_is_as_accurate_as_digits_and_starts_nowhere_else():
             np.abs(names[route](block) - exact)
             for route in ("chain", "product")
         )
-        assert by_chain.max() < 2 * by_digits.max()
+        assert by_chain.max() < 2 * by_digits.max() < 1e-9
         late = names["chain"](block, first=block // 2)
         assert np.mean(late != names["chain"](block)) > 0.9
 
