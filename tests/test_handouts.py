@@ -1,8 +1,6 @@
 """The handouts hold what they should, work offline, and print well."""
 
 import re
-import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 
@@ -17,9 +15,7 @@ from posenc_series.commands import CommandError
 from posenc_series.listing import NOTEBOOKS
 from pypdf import PdfReader
 from small_series import (
-    TITLES,
     code,
-    notebook_with_a_form,
     small_notebook,
     teal_picture,
     write_small_series,
@@ -38,19 +34,17 @@ LOADED = """document.fonts.ready.then(fonts => [...fonts]
     .map(font => font.family.replaceAll('"', '')))"""
 SIZES = """[...document.images].filter(i => i.checkVisibility()).map(i => [
     i.clientWidth, Number(i.getAttribute('width')),
-    i.parentElement.clientWidth, i.naturalWidth])"""
+    i.parentElement.clientWidth])"""
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory) -> list[Path]:
-    return write_small_series(tmp_path_factory.mktemp("small"))
+def small(tmp_path_factory) -> Path:
+    return write_small_series(tmp_path_factory.mktemp("small"))[0]
 
 
 @cache
 def as_html(path: Path, kind: str) -> BeautifulSoup:
-    beside = [path.stem for path in PATHS] + [*TITLES]
-    html = handouts.page(path, kind, beside=beside)
-    return BeautifulSoup(html, "html.parser")
+    return BeautifulSoup(handouts.page(path, kind), "html.parser")
 
 
 @pytest.fixture(params=PATHS, ids=lambda path: path.stem)
@@ -61,19 +55,11 @@ def student(request) -> BeautifulSoup:
 # Pages.
 
 
-def test_links_lead_somewhere_and_the_sections_are_listed(student):
-    contents = [link.text for link in student.select(".contents a")]
-    assert contents == [heading.text for heading in student("h2")]
+def test_links_lead_somewhere_in_the_page(student):
     ids = [element["id"] for element in student.select("[id]")]
     assert len(ids) == len(set(ids))
-    there = {f"#{name}" for name in ids}
-    there |= {f"{path.stem}.html" for path in PATHS}
-    there |= {
-        f"{path.stem}.html#{each['id']}"
-        for path in PATHS
-        for each in as_html(path, "student").select("[id^=cell-id]")
-    }
     targets = {link["href"] for link in student.select("a[href]")}
+    there = {f"#{name}" for name in ids}
     assert not {t for t in targets - there if not t.startswith("http")}
 
 
@@ -82,13 +68,10 @@ def test_nothing_speaks_of_folded_cells(student):
         assert not re.search("folded|Run All Above", cell.text)
 
 
-def test_choices_need_no_room_to_write(student):
+def test_a_prediction_is_ticked_or_written(student):
     for question in student.select(".predict"):
-        room = str(question.find_next_sibling())
-        has_choices = "something else" in question.text
-        assert bool(re.search("Your prediction|do you say", room)) != (
-            has_choices
-        )
+        is_written = "Your prediction" in str(question.find_next_sibling())
+        assert is_written != ("☐ something else" in question.text)
 
 
 def test_formulas_are_set_in_a_font_that_has_them(student):
@@ -102,20 +85,21 @@ def test_formulas_are_set_in_a_font_that_has_them(student):
 
 
 def shown(page: BeautifulSoup) -> list[str]:
-    """The ids of the cells that a page of the small series shows."""
+    """The ids of the cells that a page shows."""
     found = page.select("[id^=cell-id]")
     return [e["id"].removeprefix("cell-id=") for e in found]
 
 
 def test_a_small_notebook_for_students(small):
-    page = as_html(small[0], "student")
+    page = as_html(small, "student")
     left_out = {"draw", "check-1", "solution-1", "solution-1-text"}
     wanted = [c.id for c in small_notebook("", "").cells]
     assert shown(page) == [name for name in wanted if name not in left_out]
     hidden = "folded|HINT|SOLVED|Not answered yet"
     assert not re.search(hidden, page.main.text)
-    questions, exercises = ["Your prediction"] * 2, ["Your answer"]
-    assert [e.parent.text for e in page("textarea")] == questions + exercises
+    assert [e.parent.text for e in page("textarea")] == [
+        *("Your prediction", "Your prediction", "Your answer")
+    ]
     assert [i["alt"] for i in page("img")] == ["A teal box."]
     assert "answer_1 = ..." in page.text
     for letter, other, fold in zip("AB", "BA", page("details"), strict=True):
@@ -124,20 +108,8 @@ def test_a_small_notebook_for_students(small):
         assert not fold.has_attr("open")
 
 
-def test_students_judge_sentences_before_they_see_a_verdict(tmp_path):
-    path = tmp_path / "15_sentences.ipynb"
-    nbformat.write(notebook_with_a_form(), path)
-    page = as_html(path, "student")
-    (room,) = page("textarea")
-    assert "true / false / it depends" in room.parent.text
-    assert "Not answered yet" not in page.text
-    (fold,) = page("details")
-    assert "VERDICT" in fold.text
-    assert "SO-OR-NOT" not in fold.text
-
-
 def test_instructors_get_everything(small):
-    page = as_html(small[0], "instructor")
+    page = as_html(small, "instructor")
     cells = small_notebook("", "").cells
     assert shown(page) == [cell.id for cell in cells]
     text = "".join(page.text.split())
@@ -145,23 +117,8 @@ def test_instructors_get_everything(small):
         if cell.cell_type == "code":
             assert "".join(cell.source.split()) in text
     assert [i["alt"] for i in page("img")] == ["A teal box.", "The solution."]
-    assert [e.text for e in page.select(".label")].count("Solution") == 2
-    assert not page.select("textarea, details, .prompt")
+    assert not page.select("textarea, details")
     assert "Not answered yet" not in page.text
-
-
-def test_a_page_links_to_exported_pages_only(small, tmp_path):
-    first, second = small
-    handouts.main([str(first), "--output", str(tmp_path)])
-    html = (tmp_path / "student" / f"{first.stem}.html").read_text()
-    assert "Next: the other" in html
-    assert second.stem not in html
-
-
-def test_a_page_of_one_section(small):
-    html = handouts.page(small[0], "student", ["recap"])
-    page = BeautifulSoup(html, "html.parser")
-    assert shown(page) == ["title", "aims", "recap", "nav-end"]
 
 
 def test_a_sheet_says_what_its_notebook_asks_and_answers():
@@ -169,21 +126,14 @@ def test_a_sheet_says_what_its_notebook_asks_and_answers():
     for words in (
         "dog chased the cat",
         "| Meet RoPE |",
-        "**C** with all three | ____ | ____ |",
+        "| ____ | ____ |",
         "permuting its inputs permutes its outputs",
-        "*Ask:* What did the index divided by 5 reach?",
-        '`solution_1 = ["000", "001", "011", "010", "110",',
+        "*Ask:*",
+        "`solution_1 = [",
     ):
         assert words in text
     ends = re.findall(r"\| \d+ \| (\d+) \|", text)
     assert abs(int(ends[-1]) - NOTEBOOKS[0].minutes) <= 5
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
-def test_a_sheet_has_two_pages(browser, path, tmp_path):
-    html = handouts.sheet_page("it", handouts.sheet(path))
-    assert handouts.print_pdf(html, tmp_path / "sheet.pdf", browser) == 2
 
 
 # The command.
@@ -194,58 +144,35 @@ def test_a_sheet_has_two_pages(browser, path, tmp_path):
     [
         ("README.md", "NOTEBOOK: not a notebook: README.md; name a file"),
         ("77", "not a notebook: 77"),
-        ("--pdf", "print the pages from any browser"),
-        ("--output README.md", "README.md"),
-        ("{0}/a/x.ipynb", "x.ipynb has no cells"),
-        ("{0}/a/y.ipynb", "y.ipynb is no notebook"),
-        ("{0}/a/w.ipynb", "w.ipynb is no notebook: Additional properties"),
-        ("{0}/a/z.ipynb", "z.ipynb, cell one: a picture without a text"),
+        ("00 --sections Nowhere", "no section 'Nowhere'; there are: Follow"),
+        ("00 --pdf", "print the pages from any browser"),
+        ("00 --output README.md", "README.md"),
+        ("{0}/y.ipynb", "y.ipynb is no notebook"),
+        ("{0}/z.ipynb", "z.ipynb, cell one: a picture without a text"),
     ],
 )
 def test_errors_are_said_in_a_line(
     arguments, said, capsys, monkeypatch, tmp_path
 ):
     monkeypatch.chdir(ROOT)
-    monkeypatch.setenv("CHROMIUM", "no-such-browser")
-    (tmp_path / "a").mkdir()
-    nbformat.write(nbformat.v4.new_notebook(), tmp_path / "a/x.ipynb")
-    (tmp_path / "a/y.ipynb").write_text("{}")
+    monkeypatch.setenv("CHROMIUM", "/no/browser")
+    (tmp_path / "y.ipynb").write_text("{}")
     cell = code("one", "draw()", outputs=[teal_picture(alt="")])
     no_alt = nbformat.v4.new_notebook(cells=[cell])
-    nbformat.write(no_alt, tmp_path / "a/z.ipynb")
-    no_outputs = nbformat.writes(no_alt).replace("outputs", "output")
-    (tmp_path / "a/w.ipynb").write_text(no_outputs)
+    nbformat.write(no_alt, tmp_path / "z.ipynb")
     out = tmp_path / "out"
     output = [] if "--output" in arguments else ["--output", str(out)]
     with pytest.raises((SystemExit, CommandError, OSError)) as stopped:
         handouts.main([*arguments.format(tmp_path).split(), *output])
     assert said in capsys.readouterr().err + str(stopped.value)
-    assert not list(out.rglob("*.*"))
+    assert not out.exists()
 
 
-# In print.
+# In a browser, and in print.
 
 
-@pytest.fixture(scope="module")
-def made(small, tmp_path_factory) -> Path:
-    """What the command makes of the small series, PDF included."""
-    folder = tmp_path_factory.mktemp("made")
-    command = [sys.executable, ROOT / "workshop/handouts.py", *small, "--pdf"]
-    done = subprocess.run(
-        [*command, "--output", folder], capture_output=True, text=True
-    )
-    if "PDF needs a browser" in done.stderr:
-        pytest.skip(done.stderr)
-    assert done.stderr == ""
-    return folder
-
-
-def test_the_command_makes_all_that_it_promises(made):
-    pages = {f"{stem}.{end}" for stem in TITLES for end in ("html", "pdf")}
-    for kind in handouts.KINDS:
-        assert {path.name for path in (made / kind).iterdir()} == pages
-    sheets = {path.name for path in (made / "sheets").iterdir()}
-    assert sheets == {"feedback.html", "feedback.pdf"}
+def words(page) -> str:
+    return " ".join(page.extract_text().split())
 
 
 def page_with(pdf: PdfReader, text: str) -> int:
@@ -255,31 +182,26 @@ def page_with(pdf: PdfReader, text: str) -> int:
     return found[0]
 
 
-def words(page) -> str:
-    return " ".join(page.extract_text().split())
+def test_a_pdf_is_tagged_and_an_answer_begins_a_page(small, browser, tmp_path):
+    file = tmp_path / "page.pdf"
+    handouts.print_pdf(handouts.page(small, "student"), file, browser)
+    pdf = PdfReader(file)
+    for letter in "AB":
+        answer = page_with(pdf, f"ANSWER-{letter}")
+        assert answer > page_with(pdf, f"QUESTION-{letter}")
+    data = file.read_bytes()
+    for part in (b"/StructTreeRoot", b"/Outlines", b"/Lang", b"/Alt"):
+        assert part in data, part
+    assert [float(side) for side in pdf.pages[0].mediabox[2:]] == (
+        pytest.approx(A4, abs=1)
+    )
 
 
-def test_an_answer_is_not_on_the_page_of_its_question(made):
-    for name in TITLES:
-        pdf = PdfReader(made / "student" / f"{name}.pdf")
-        for letter in "AB":
-            question = page_with(pdf, f"QUESTION-{letter}")
-            assert page_with(pdf, f"ANSWER-{letter}") > question
-
-
-def test_pdfs_are_tagged_outlined_and_of_the_right_size(made):
-    for pdf in made.rglob("0*.pdf"):
-        data = pdf.read_bytes()
-        sizes = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", data)
-        for size in sizes:
-            assert [float(side) for side in size] == pytest.approx(A4, abs=1)
-        for part in (b"/StructTreeRoot", b"/Outlines", b"/Lang", b"/Alt"):
-            assert part in data, part
-        assert b"file:" not in data  # of this machine
-
-
-# In a browser. From here on Playwright runs in this process, so that the
-# command, which starts its own, cannot.
+@pytest.mark.slow
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_a_sheet_has_two_pages(browser, path, tmp_path):
+    html = handouts.sheet_page("it", handouts.sheet(path))
+    assert handouts.print_pdf(html, tmp_path / "sheet.pdf", browser) == 2
 
 
 BY_DEFAULT = ("student-01", "student-04", "instructor-01")
@@ -304,11 +226,10 @@ def test_in_a_browser_with_the_network_off(browser, path, kind):
     with browser.new_context(offline=True) as context:
         page = context.new_page()
         page.on("request", lambda request: asked.append(request.url))
-        page.set_content(str(as_html(path, kind)))
+        page.set_content(handouts.page(path, kind))
         assert page.evaluate("[...document.images].every(i => i.naturalWidth)")
-        loaded = page.evaluate(LOADED)
         has_formulas = page.locator("math").count() > 0
-        assert loaded == ["Formulas"] * has_formulas
+        assert page.evaluate(LOADED) == ["Formulas"] * has_formulas
         page.evaluate(OPEN_FOLDS)
         assert violations(page) == []
         for media, width in [
@@ -319,7 +240,6 @@ def test_in_a_browser_with_the_network_off(browser, path, kind):
             page.emulate_media(media=media)
             page.set_viewport_size({"width": width, "height": 900})
             assert page.evaluate(OVERFLOWING) == []
-            for shown, wanted, room, dots in page.evaluate(SIZES):
+            for shown, wanted, room in page.evaluate(SIZES):
                 assert abs(shown - min(wanted, room)) <= 1
-                assert abs(dots - 2 * wanted) <= 1
     assert [url for url in asked if not url.startswith("data:")] == []

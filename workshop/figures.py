@@ -13,33 +13,32 @@ import markup
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 from posenc_series.cells import tags
+from posenc_series.chapters import check_sections
 from posenc_series.commands import run
 
 
-def write_figures(path: Path, folder: Path) -> int:
-    """Write the figures of a notebook, except those of solutions."""
-    number = 0
-    for cell in markup.cells_of(path):
-        if "solution" in tags(cell):
-            continue
-        for output in cell.get("outputs", ()):
-            if png := output.get("data", {}).get("image/png"):
-                about = PngInfo()
-                alt = output.metadata["image/png"]["alt"]
-                about.add_itxt("Description", alt)
-                image = Image.open(io.BytesIO(base64.b64decode(png)))
-                file = folder / f"{path.stem[:2]}_{cell.id}.png"
-                image.save(file, pnginfo=about, optimize=True)
-                number += 1
-    return number
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the figures of all notebooks, or of those that are named."""
-    args = markup.command(__doc__, "handouts/figures").parse_args(arguments)
+    """Write the figures of notebooks, except those of solutions."""
+    command = markup.command(__doc__, "handouts/figures")
+    args = command.parse_args(arguments)
+    check_sections(args.paths, args.sections)
     args.output.mkdir(parents=True, exist_ok=True)
-    number = sum(write_figures(path, args.output) for path in args.paths)
-    print(f"{number} figures in {args.output}")
+    for path in args.paths:
+        for cell in markup.cells_of(path, args.sections):
+            if "solution" not in tags(cell):
+                for output in cell.get("outputs", ()):
+                    file = args.output / f"{path.stem[:2]}_{cell.id}.png"
+                    _write(output, file)
+
+
+def _write(output: dict, file: Path) -> None:
+    """Write the picture of an output, if it has one."""
+    if png := output.get("data", {}).get("image/png"):
+        about = PngInfo()
+        about.add_itxt("Description", output["metadata"]["image/png"]["alt"])
+        image = Image.open(io.BytesIO(base64.b64decode(png)))
+        image.save(file, pnginfo=about, optimize=True)
+        print(file)
 
 
 if __name__ == "__main__":

@@ -7,29 +7,19 @@ that needs no network. PDF needs Chromium or Chrome, version 131 or newer.
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from html import escape
 from pathlib import Path
 
 import markup
 from nbformat import NotebookNode
 from playwright.sync_api import Browser, Error, sync_playwright
-from posenc_series.cells import (
-    ASKS,
-    JUDGMENTS,
-    is_folded,
-    is_form,
-    question_and_choices,
-    tags,
-)
+from posenc_series.cells import ASKS, is_folded, question_and_choices, tags
 from posenc_series.chapters import (
     answers,
-    by_section,
-    headings,
+    check_sections,
     relink,
     title_of,
-    without_folds,
 )
 from posenc_series.commands import CommandError, run
 from posenc_series.listing import NOTEBOOKS, ROOT
@@ -37,7 +27,7 @@ from sheets import sheet
 
 KINDS = ("student", "instructor")
 FEEDBACK = ROOT / "workshop/feedback.md"
-ALONG = re.compile(r"<p>(?=(?:<a [^>]*>)?(?:Previous|Next): )")  # the series
+ALONG = re.compile(r"<p>(?:Previous|Next): .*</p>")  # the series
 WRITE = '<label class="write">{}<textarea rows="{}"></textarea></label>'
 OPENS = '<details class="fold"><summary>Show the answer</summary>'
 
@@ -45,59 +35,34 @@ OPENS = '<details class="fold"><summary>Show the answer</summary>'
 # Pages.
 
 
-def page(
-    path: Path,
-    kind: str,
-    sections: Sequence[str] = (),
-    beside: Collection[str] = (),
-) -> str:
+def page(path: Path, kind: str, sections: Sequence[str] = ()) -> str:
     """A notebook as one HTML file.
 
     Args:
         path: The notebook.
         kind: "student" or "instructor".
         sections: The sections to take, or none for all.
-        beside: The names of the notebooks whose pages are in the same folder;
-            links to other notebooks become plain text.
-
-    Raises:
-        CommandError: If it cannot be read, or nothing would be shown.
     """
-
-    def link(name: str, cell: str) -> str | None:
-        if name and name not in beside:
-            return None
-        file = f"{name}.html" if name else ""
-        return f"{file}#cell-id={cell}" if cell else file
-
     cells = markup.cells_of(path, sections)
     for cell in cells:
         if cell.cell_type == "markdown":
-            cell.source = relink(cell.source, link)
+            cell.source = relink(cell.source, _link)
     show = _for_students if kind == "student" else _for_instructors
-    (_, before), *_ = by_section(cells)
-    parts = [show(before), _contents(cells), show(cells[len(before) :])]
     title = title_of(path, cells)
     name = title.replace('"', r"\"")
     head = f'<style>@page {{ @top-left {{ content: "{name}"; }} }}</style>\n'
-    body = head + "\n".join(parts)
-    return markup.document(title, body, "handout.css", kind)
+    return markup.document(title, head + show(cells), "handout.css", kind)
 
 
-def _contents(cells: list[NotebookNode]) -> str:
-    """A list of the sections, with links."""
-    rows = "\n".join(
-        f'<li><a href="#cell-id={cell.id}">{escape(title)}</a></li>'
-        for cell in cells
-        for title in headings(cell, 2)
-    )
-    return f'<nav class="contents" aria-label="Contents"><ul>{rows}</ul></nav>'
+def _link(name: str, cell: str) -> str | None:
+    """A link within the page; to another notebook, none."""
+    return None if name else f"#cell-id={cell}"
 
 
 def _cell(cell: NotebookNode, shown: str) -> str:
     """A cell of a page, with its address and its tags."""
     kinds = " ".join(["cell", cell.cell_type, *sorted(tags(cell))])
-    shown = ALONG.sub('<p class="series">', shown)
+    shown = ALONG.sub("", shown)
     return f'<div id="cell-id={cell.id}" class="{kinds}">\n{shown}\n</div>'
 
 
@@ -124,43 +89,36 @@ def _for_instructors(cells: list[NotebookNode]) -> str:
 
 def _for_students(cells: list[NotebookNode]) -> str:
     """Cells with room to write, each answer folded, and no solutions."""
-    has_forms = any(map(is_form, cells))
     folds = answers(cells)
-    firsts, lasts = {a for a, _ in folds}, {b for _, b in folds}
     parts = []
     for place, cell in enumerate(cells):
-        if place in firsts:
+        if place in [first for first, _ in folds]:
             parts.append(OPENS)
         if "solution" not in tags(cell):
-            parts.append(_for_a_student(cell, has_forms))
-        if place in lasts:
+            parts.append(_for_a_student(cell))
+        if place in [last for _, last in folds]:
             parts.append("</details>")
     return "\n".join(parts)
 
 
-def _for_a_student(cell: NotebookNode, has_forms: bool) -> str:
+def _for_a_student(cell: NotebookNode) -> str:
     """A cell as students see it, if there is anything to see."""
     room = ""
     if cell.cell_type == "markdown":
-        shown = markup.markdown(without_folds(cell.source))
+        source = markup.unfolded(cell.source)
         if "predict" in tags(cell):
-            room = _room_for_a_prediction(cell, has_forms)
+            question, choices = question_and_choices(source)
+            boxes = [f"- \N{BALLOT BOX} {choice}" for choice in choices]
+            source = "\n".join([question, "", *boxes])
+            if not choices:
+                room = WRITE.format("Your prediction", 2)
+        shown = markup.markdown(source)
     else:
         shown = "" if is_folded(cell) else markup.code(cell.source)
         shown += _results(cell)
         if "exercise" in tags(cell):
             room = WRITE.format("Your answer", 5)
     return _cell(cell, shown) + room if shown.strip() else ""
-
-
-def _room_for_a_prediction(cell: NotebookNode, has_forms: bool) -> str:
-    """Lines to write on, unless there are boxes to tick."""
-    if question_and_choices(cell.source)[1]:
-        return ""
-    if has_forms:
-        judgments = " / ".join(JUDGMENTS)
-        return WRITE.format(f"What do you say: {judgments}?", 1)
-    return WRITE.format("Your prediction", 2)
 
 
 def sheet_page(title: str, text: str) -> str:
@@ -221,38 +179,30 @@ def print_pdf(html: str, pdf: Path, browser: Browser) -> int:
 # The command.
 
 
-def _write(html: str, file: Path, browser: Browser | None) -> None:
-    """Write a page, and a PDF of it if there is a browser."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(html, encoding="utf-8")
-    line = f"{file} {file.stat().st_size / 1000:,.0f} kB"
-    if browser:
-        pages = print_pdf(html, file.with_suffix(".pdf"), browser)
-        line += f", PDF of {pages} pages"
-    print(line, flush=True)
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the handouts that the command line asks for."""
     command = markup.command(__doc__, "handouts")
     command.add_argument("--pdf", action="store_true", help="also write PDF")
-    args = markup.parse(command, arguments)
-    beside = [path.stem for path in args.paths]
+    args = command.parse_args(arguments)
+    check_sections(args.paths, args.sections)
     listed = [each.path for each in NOTEBOOKS]
-    sheets = {p.stem: sheet(p) for p in args.paths if p.resolve() in listed}
-    sheets["feedback"] = FEEDBACK.read_text(encoding="utf-8")
     pages = {
-        f"{kind}/{path.stem}.html": page(path, kind, args.sections, beside)
+        f"{kind}/{path.stem}.html": page(path, kind, args.sections)
         for kind in KINDS
         for path in args.paths
     }
-    pages |= {
-        f"sheets/{name}.html": sheet_page(name, text)
-        for name, text in sheets.items()
-    }
+    sheets = {p.stem: sheet(p) for p in args.paths if p.resolve() in listed}
+    sheets["feedback"] = FEEDBACK.read_text(encoding="utf-8")
+    for name, text in sheets.items():
+        pages[f"sheets/{name}.html"] = sheet_page(name, text)
     with open_browser() if args.pdf else nullcontext() as browser:
         for name, html in pages.items():
-            _write(html, args.output / name, browser)
+            file = args.output / name
+            line = f"{file} {markup.write(html, file)} kB"
+            if browser:
+                pdf = file.with_suffix(".pdf")
+                line += f", PDF of {print_pdf(html, pdf, browser)} pages"
+            print(line, flush=True)
 
 
 if __name__ == "__main__":

@@ -18,9 +18,9 @@ from nbconvert.filters.markdown_mistune import (
 from nbformat import NotebookNode
 from posenc_series.chapters import (
     alt_texts,
-    check_sections,
     in_sections,
     read_notebook,
+    without_folds,
 )
 from posenc_series.commands import parser
 from posenc_series.formulas import mathml
@@ -66,15 +66,18 @@ def markdown(source: str) -> str:
     return MarkdownWithMath(renderer=renderer).render(source)
 
 
+def unfolded(text: str) -> str:
+    """Text for where nothing is folded: no sentence says that it is."""
+    text = without_folds(text)
+    return re.sub(r"[^.?!\n]*\bfolded\b[^.?!\n]*[.?!] ?", "", text)
+
+
 def code(source: str) -> str:
-    """Code in colors, each line an element of its own."""
-    formatter = HtmlFormatter(nowrap=True)
-    lines = highlight(source, PythonLexer(), formatter).rstrip().split("\n")
-    spans = "\n".join(f'<span class="line">{line}</span>' for line in lines)
-    return f'<div class="highlight"><pre>{spans}</pre></div>'
+    """Code in colors."""
+    return highlight(source, PythonLexer(), HtmlFormatter())
 
 
-def text_of(cell: NotebookNode) -> str:
+def printed(cell: NotebookNode) -> str:
     """What a cell prints, and the value that it shows."""
     text = ""
     for output in cell.get("outputs", ()):
@@ -82,17 +85,11 @@ def text_of(cell: NotebookNode) -> str:
         text += output.get("text", "")
         if set(data) == {"text/plain"}:
             text += data["text/plain"]
-    return text.rstrip()
-
-
-def printed(cell: NotebookNode) -> str:
-    """What a cell prints, as HTML."""
-    text = text_of(cell)
     if not text:
         return ""
     is_wide = max(map(len, text.splitlines())) > WIDEST
     kind = "printed wide" if is_wide else "printed"
-    return f'<pre class="{kind}">{escape(text)}</pre>'
+    return f'<pre class="{kind}">{escape(text.rstrip())}</pre>'
 
 
 def picture(cell: NotebookNode) -> str:
@@ -140,6 +137,13 @@ def document(
     )
 
 
+def write(page: str, file: Path) -> int:
+    """Write a page, in a folder that is made if needed; its size in kB."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(page, encoding="utf-8")
+    return round(file.stat().st_size / 1000)
+
+
 def cells_of(path: Path, sections: Sequence[str] = ()) -> list[NotebookNode]:
     """The cells of a notebook, or of some of its sections.
 
@@ -167,7 +171,7 @@ def notebook(name: str) -> Path:
 
 
 def command(about: str | None, output: str) -> argparse.ArgumentParser:
-    """A command that takes notebooks, and writes to a folder.
+    """A command that takes notebooks or sections, and writes to a folder.
 
     Args:
         about: What it does.
@@ -189,18 +193,6 @@ def command(about: str | None, output: str) -> argparse.ArgumentParser:
         metavar="FOLDER",
         help=f"where to write (default: {output})",
     )
-    return command
-
-
-def parse(
-    command: argparse.ArgumentParser, arguments: Sequence[str] | None
-) -> argparse.Namespace:
-    """Read a command line that may also name sections.
-
-    Raises:
-        CommandError: If no notebook has such a section, or one of the
-            notebooks cannot be read.
-    """
     command.add_argument(
         "--sections",
         nargs="+",
@@ -209,6 +201,4 @@ def parse(
         metavar="SECTION",
         help='only these, such as "Meet RoPE", and the title',
     )
-    args = command.parse_args(arguments)
-    check_sections(args.paths, args.sections)
-    return args
+    return command

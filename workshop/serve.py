@@ -9,13 +9,13 @@ import gzip
 import io
 import socket
 from collections.abc import Sequence
+from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from posenc_series.commands import CommandError, parser, run
 from posenc_series.listing import ROOT, TITLE
 
-PROJECTED = "/room"
 # What browsers unpack, and what is not packed already.
 PACKED = {".css", ".html", ".js", ".json", ".mjs", ".py", ".svg", ".wasm"}
 PAGE = """<!DOCTYPE html><html lang="en"><meta charset="utf-8">
@@ -25,17 +25,17 @@ PAGE = """<!DOCTYPE html><html lang="en"><meta charset="utf-8">
 """
 
 
-def address_in_the_room() -> str:
+def address_in_the_room(port: int) -> str:
     """This computer's address in its network, found without a message."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
         try:
             asked.connect(("192.0.2.1", 9))  # an address for examples
-            return asked.getsockname()[0]
+            return f"http://{asked.getsockname()[0]}:{port}/"
         except OSError:
-            return "127.0.0.1"
+            return f"http://127.0.0.1:{port}/"
 
 
-def page_to_project(address: str) -> str:
+def page_to_project(address: str) -> bytes:
     """The address in large letters, with a QR code if segno is there."""
     try:
         from segno import make
@@ -43,7 +43,32 @@ def page_to_project(address: str) -> str:
         code = ""
     else:
         code = make(address).svg_inline(scale=10)
-    return PAGE.format(title=TITLE, address=address, code=code)
+    return PAGE.format(title=TITLE, address=address, code=code).encode()
+
+
+class Handler(SimpleHTTPRequestHandler):
+    """Files as they are, or compressed for browsers that ask for that."""
+
+    protocol_version = "HTTP/1.1"
+
+    def send_head(self) -> io.BytesIO | None:
+        """Send the headers, and return what follows them."""
+        path = self.translate_path(self.path)
+        if path.endswith("/"):
+            path += "index.html"
+        takes = self.headers.get("Accept-Encoding", "")
+        body = self.server.packed.get(path)
+        if body is None or "gzip" not in takes:
+            return super().send_head()
+        self.send_response(200)
+        self.send_header("Content-Type", self.guess_type(path))
+        self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        return io.BytesIO(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing of each file."""
 
 
 class Room(ThreadingHTTPServer):
@@ -54,53 +79,16 @@ class Room(ThreadingHTTPServer):
 
     def __init__(self, folder: Path, port: int):
         """Bind to all addresses of this computer; 0 is any free port."""
-        super().__init__(("", port), Handler)
-        self.folder = folder
-        self.packed = {
-            str(path): gzip.compress(path.read_bytes(), 6)
-            for path in folder.resolve().rglob("*")
+        folder = folder.resolve()
+        super().__init__(("", port), partial(Handler, directory=folder))
+        self.address = address_in_the_room(self.server_port)
+        pages = {
+            path: path.read_bytes()
+            for path in folder.rglob("*")
             if path.suffix in PACKED
         }
-        self.address = f"http://{address_in_the_room()}:{self.server_port}/"
-
-
-class Handler(SimpleHTTPRequestHandler):
-    """Files as they are, or compressed for browsers that ask for that."""
-
-    protocol_version = "HTTP/1.1"
-    server: Room
-
-    def __init__(self, request, client_address, server: Room):
-        """Answer a request, from the folder that is served."""
-        folder = str(server.folder.resolve())
-        super().__init__(request, client_address, server, directory=folder)
-
-    def send_head(self) -> io.BytesIO | None:
-        """Send the headers, and return what follows them."""
-        if self.path == PROJECTED:
-            body = page_to_project(self.server.address).encode()
-            return self._begin(body, {"Content-Type": "text/html"})
-        path = self.translate_path(self.path)
-        if path.endswith("/"):
-            path += "index.html"
-        body = self.server.packed.get(path)
-        if not body or "gzip" not in self.headers.get("Accept-Encoding", ""):
-            return super().send_head()
-        kind = self.guess_type(path)
-        return self._begin(
-            body, {"Content-Type": kind, "Content-Encoding": "gzip"}
-        )
-
-    def _begin(self, body: bytes, headers: dict[str, str]) -> io.BytesIO:
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.end_headers()
-        return io.BytesIO(body)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing of each file."""
+        pages[folder / "room.html"] = page_to_project(self.address)
+        self.packed = {str(p): gzip.compress(pages[p], 6) for p in pages}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -123,7 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
     with Room(args.folder, args.port) as room:
         print(f"For the room: {room.address}")
-        print(f"To project:   http://127.0.0.1:{room.server_port}{PROJECTED}")
+        print(f"To project:   {room.address}room.html", flush=True)
         try:
             room.serve_forever()
         except KeyboardInterrupt:

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import markup
 from nbformat import NotebookNode
 from posenc_series.cells import question_and_choices, tags
 from posenc_series.chapters import (
@@ -13,7 +14,6 @@ from posenc_series.chapters import (
     relink,
     sentence,
     title_of,
-    without_folds,
 )
 from posenc_series.lessons import lesson_of
 from posenc_series.listing import minutes_for
@@ -43,7 +43,7 @@ def sheet(path: Path) -> str:
     }
     texts = [f"## {name}\n\n{text}" for name, text in parts.items() if text]
     text = "\n\n".join([f"# {title_of(path, cells)}", *texts])
-    return without_folds(relink(text, lambda name, cell: None))
+    return markup.unfolded(relink(text, lambda name, cell: None))
 
 
 def _plan(cells: list[NotebookNode]) -> str:

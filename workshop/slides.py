@@ -13,7 +13,6 @@ from itertools import groupby
 from pathlib import Path
 
 import markup
-from markup import markdown
 from nbformat import NotebookNode
 from posenc_series.cells import (
     JUDGMENTS,
@@ -23,17 +22,15 @@ from posenc_series.cells import (
     tags,
 )
 from posenc_series.chapters import (
+    check_sections,
     headings,
     relink,
     sentence,
     title_of,
-    without_folds,
 )
 from posenc_series.commands import run
 from posenc_series.lessons import lesson_of
 
-LINES = 22  # that a slide holds in a good size
-PICTURE = 17  # lines that a picture takes, unless it moves
 WORDS_A_SECOND = 3
 LOOK, EXERCISE = 20, 300  # seconds
 ASK, ASK_AND_TALK = 60, 240  # with all six steps of the workshop's page
@@ -42,10 +39,24 @@ FORMULA = re.compile(r"(?s)\$\$.+?\$\$")
 CAPTION = re.compile(r"\A\*(?!\*).+\*(?=\n|\Z)")
 SENTENCE_ENDS = r"(?<=[.?!])\s+(?=[A-Z\"*$`])|\n\n"
 SKIPPED = ("Further reading", "Exercises")
-HAND = (
-    '<label><button type="button" aria-label="One more">+</button>'
-    '<input inputmode="numeric" aria-label="Hands for {}, count {}"></label>'
-)
+SLIDE = """\
+<article class="slide" id="{name}" data-minutes="{minutes:.2f}">
+<p class="where"><span>{section}</span><span>{title}</span></p>
+{lead}
+<div class="stage">
+<div class="shows"><div class="results">{shown}</div>{bars}</div>
+<div class="words"><div class="caption">{caption}</div>
+<div class="remember later">{remember}</div></div>
+</div>
+<aside class="notes">{notes}</aside>
+</article>
+"""
+QUESTION = """\
+<div class="question">{}</div>
+<button type="button" class="minute">One minute, in writing</button>
+{}
+"""
+HANDS = '<input type="number" min="0" aria-label="Hands for {}, count {}">'
 
 
 @dataclass
@@ -58,8 +69,7 @@ class Slide:
         lead: The words above what it shows, as HTML.
         seconds: How long it takes, without what is said.
         shown: What it shows, as HTML.
-        lines: How many lines that takes.
-        bars: Of hands for each choice, as HTML, if it answers a question.
+        bars: For hands, as HTML, if it answers a question.
         caption: Of a picture, as Markdown.
         remember: The sentence that comes as the last step, as Markdown.
         notes: What to say, as Markdown.
@@ -70,8 +80,7 @@ class Slide:
     lead: str = ""
     seconds: float = LOOK
     shown: str = ""
-    lines: int = 0
-    bars: str | None = None
+    bars: str = ""
     caption: str = ""
     remember: str = ""
     notes: list[str] = field(default_factory=list)
@@ -85,35 +94,27 @@ class Slide:
 
     def html(self, title: str) -> str:
         """As a part of the page of a deck with this title."""
-        words, stage = "", ""
-        if self.caption:
-            words += f'<div class="caption">{html(self.caption)}</div>'
-        if self.remember:
-            words += f'<div class="remember later">{html(self.remember)}</div>'
-        if self.shown or self.bars:
-            shows = f'<div class="results">{self.shown}</div>{self.bars or ""}'
-            stage = f'<div class="shows">{shows}</div>'
-        if words:
-            stage += f'<div class="words">{words}</div>'
-        if stage:
-            stage = f'<div class="stage">{stage}</div>'
-        notes = html("\n\n".join(self.notes))
-        return (
-            f'<article class="slide" id="{self.name}"'
-            f' data-minutes="{self.minutes:.2f}">\n'
-            f'<p class="where"><span>{escape(self.section)}</span>'
-            f"<span>{escape(title)}</span></p>\n{self.lead}\n"
-            f'{stage}\n<aside class="notes">{notes}</aside>\n</article>'
+        return SLIDE.format(
+            name=self.name,
+            minutes=self.minutes,
+            section=escape(self.section),
+            title=escape(title),
+            lead=self.lead,
+            shown=self.shown,
+            bars=self.bars,
+            caption=html(self.caption),
+            remember=html(self.remember),
+            notes=html("\n\n".join(self.notes)),
         )
 
 
 class Deck:
     """The slides of a notebook, made cell by cell.
 
-    A slide shows a question, an exercise, a list, a formula, or code with
-    what it prints and draws. The text up to the next of these goes into its
-    notes; the sentence with bold words is the one to remember, and the last
-    paragraph leads to the next slide.
+    A slide shows a question, an exercise, a list, a formula, or a cell's code
+    with what it prints and draws. The text up to the next of these goes into
+    its notes; the sentence with bold words is the one to remember, and the
+    last paragraph leads to the next slide.
 
     Attributes:
         title: Of the notebook.
@@ -129,10 +130,8 @@ class Deck:
         self.has_forms = any(map(is_form, cells))
         self.slides: list[Slide] = []
         self.section = ""
-        self.told: list[str] = []  # in a section that has no slide so far
         self.lead = ""  # the paragraph that leads to the next slide
-        self.is_open = False  # whether more code goes onto the last slide
-        self.question, self.bars = "", ""  # to be answered
+        self.asked, self.bars = "", ""  # above and beside the answer
         for cell in cells:
             self._take(cell)
 
@@ -140,7 +139,7 @@ class Deck:
         """Put a cell on a slide, or into notes."""
         own = tags(cell)
         if title := headings(cell, 2):
-            self.section, self.told, self.lead = title[0], [], ""
+            self.section, self.lead = title[0], ""
         if self.section in SKIPPED and not own:
             return
         if headings(cell, 1):
@@ -159,73 +158,57 @@ class Deck:
 
     def _add(self, name: str, lead: str, seconds: float = LOOK) -> Slide:
         """Begin a slide."""
-        slide = Slide(name, self.section, lead, seconds, notes=self.told)
-        self.told, self.lead, self.is_open = [], "", False
+        slide = Slide(name, self.section, lead, seconds)
         self.slides.append(slide)
+        self.lead = ""
         return slide
 
     def _note(self, cell: NotebookNode) -> None:
-        """Keep a cell for the notes of a slide of its section."""
+        """Keep a cell for the notes of the last slide."""
         text = cell.source
         if cell.cell_type == "code":
             text = f"```python\n{text}\n```"
-        has_slide = self.slides[-1].section == self.section
-        notes = self.slides[-1].notes if has_slide else self.told
-        notes.append(text)
+        self.slides[-1].notes.append(text)
 
     def _ask(self, cell: NotebookNode) -> None:
         """A question, a minute to write, and fields for hands."""
         question, choices = question_and_choices(cell.source)
         if self.has_forms and not choices:
             choices = [*JUDGMENTS]
-        shown = f'<div class="question">{html(question)}</div>'
-        shown += '<button type="button" class="minute">One minute, in writing'
-        shown += f"</button>{votes(cell.id, choices)}"
-        if cell.id == self.lesson.key:
-            slide = self._add(cell.id, shown, ASK_AND_TALK)
+        shown = QUESTION.format(html(question), votes(cell.id, choices))
+        is_key = cell.id == self.lesson.key
+        slide = self._add(cell.id, shown, ASK_AND_TALK if is_key else ASK)
+        if is_key:
             slide.notes.append(f"**They say**\n\n{self.lesson.they_say}")
-        else:
-            self._add(cell.id, shown, ASK)
-        self.question, self.bars = question, bars(cell.id, choices)
+        self.asked = f'<div class="asked">{html(question)}</div>'
+        self.bars = f'<div class="bars" data-question="{cell.id}"></div>'
 
-    def _answer(self, cell: NotebookNode) -> Slide:
+    def _answer(self, cell: NotebookNode) -> None:
         """Begin the slide that answers the question before it."""
-        asked = f'<div class="asked">{html(self.question)}</div>'
-        slide = self._add(cell.id, asked)
-        slide.bars = self.bars
-        return slide
+        self._add(cell.id, self.asked).bars = self.bars
 
     def _set_exercise(self, cell: NotebookNode) -> None:
         """An exercise, and the cell for its answer."""
         if cell.cell_type == "code":
             self.slides[-1].shown += markup.code(cell.source)
         else:
-            self.section, self.told = "Exercises", []
+            self.section = "Exercises"
             task = cell.source[cell.source.find("### ") :]
             self._add(cell.id, html(task), EXERCISE)
 
     def _show(self, cell: NotebookNode) -> None:
         """Code, unless it is folded, and what it prints and draws."""
-        source = "" if is_folded(cell) else cell.source
-        printed, picture = markup.text_of(cell), markup.picture(cell)
-        is_answer = "reveal" in tags(cell)
-        if is_answer:
-            source = ""
-        if not (source or printed or picture or is_answer):
-            return
-        lines = len(source.splitlines()) + len(printed.splitlines())
-        if picture:
-            lines += LINES if "<posenc-play" in picture else PICTURE
-        slide = self.slides[-1]
-        if is_answer:
-            slide = self._answer(cell)
+        picture = markup.picture(cell)
+        shown = markup.printed(cell) + picture
+        if "reveal" in tags(cell):
+            self._answer(cell)
             self._note(cell)
-        elif not self.is_open or slide.lines + lines > LINES:
-            slide = self._add(cell.id, "" if picture else self._lead())
-        slide.shown += markup.code(source) if source else ""
-        slide.shown += markup.printed(cell) + picture
-        slide.lines += lines
-        self.is_open = True
+        else:
+            if not is_folded(cell):
+                shown = markup.code(cell.source) + shown
+            if shown:
+                self._add(cell.id, "" if picture else self._lead())
+        self.slides[-1].shown += shown
 
     def _tell(self, cell: NotebookNode) -> None:
         """Text for the notes, and a slide for a list or a formula in it."""
@@ -234,21 +217,20 @@ class Deck:
             return
         if "reveal" in tags(cell):
             self._answer(cell)
-        shown = LISTED if LISTED.search(text) else FORMULA
-        before, *after = shown.split(text)
-        parts = html("\n\n".join(shown.findall(text)))
+        pattern = LISTED if LISTED.search(text) else FORMULA
+        before, *after = pattern.split(text)
+        shown = html("\n\n".join(pattern.findall(text)))
         if not self.section:  # what one will find out
-            self.slides[-1].shown += parts
+            self.slides[-1].shown += shown
             return
-        is_explained = self._explain(shown.sub("", text))
+        is_explained = self._explain(pattern.sub("", text))
         if after:
             self.lead = last_paragraph(before)
-            self._add(cell.id, self._lead()).shown = parts
+            self._add(cell.id, self._lead()).shown = shown
         self._note(cell)
         last = last_paragraph(after[-1] if after else text)
         leads_on = after or not is_explained or last.endswith(":")
         self.lead = last if leads_on else ""
-        self.is_open = text.endswith("$$")  # for its code
 
     def _explain(self, text: str) -> bool:
         """Put caption and sentence of a text on the slide that it explains.
@@ -263,7 +245,7 @@ class Deck:
             slide.caption = caption[0]
             text = text[caption.end() :].strip()
         slide.remember = sentence(text)
-        if slide.bars is not None and text and not slide.remember:
+        if slide.bars and text and not slide.remember:
             slide.remember = re.split(SENTENCE_ENDS, text)[0]
         return bool(caption or slide.remember)
 
@@ -275,9 +257,6 @@ class Deck:
         return html(lead)
 
 
-# What slides show.
-
-
 def last_paragraph(text: str) -> str:
     """The paragraph that a text ends with."""
     return text.strip().split("\n\n")[-1]
@@ -285,40 +264,20 @@ def last_paragraph(text: str) -> str:
 
 def html(text: str) -> str:
     """Markdown as a slide shows it, without links and words on folds."""
-    text = without_folds(relink(text, lambda name, cell: None))
-    return markdown(text.replace("**Predict.** ", "")) if text else ""
+    text = markup.unfolded(relink(text, lambda name, cell: None))
+    return markup.markdown(text.replace("**Predict.** ", "")) if text else ""
 
 
 def votes(question: str, choices: Sequence[str]) -> str:
     """Choices with two fields each for hands, before and after talking."""
     if not choices:
         return ""
-    rows = '<span></span><span class="round">at first</span>'
-    rows += '<span class="round">after talking</span>'
+    rows = "<span></span><span>at first</span><span>after talking</span>"
     for choice in choices:
-        rows += f"<div>{html(choice)}</div>"
         name = escape(re.sub(r"[*`$]", "", choice), quote=True)
-        for count in (1, 2):
-            hand = HAND.format(name, count)
-            rows += f'<div data-count="{count}">{hand}</div>'
+        rows += f'<div class="choice">{html(choice)}</div>'
+        rows += HANDS.format(name, 1) + HANDS.format(name, 2)
     return f'<div class="choices" data-question="{question}">{rows}</div>'
-
-
-def bars(question: str, choices: Sequence[str]) -> str:
-    """A bar for each choice and each count of hands, filled in later."""
-    if not choices:
-        return ""
-    rows = ""
-    for place, choice in enumerate(choices):
-        letter = re.match(r"\*\*(\w)\*\*", choice)
-        two = "".join(
-            f'<div class="bar" data-count="{count}" data-choice="{place}">'
-            "</div>"
-            for count in (1, 2)
-        )
-        rows += f"<span>{letter[1] if letter else choice}</span>"
-        rows += f"<div>{two}</div>"
-    return f'<div class="bars" data-question="{question}" hidden>{rows}</div>'
 
 
 # The command.
@@ -326,7 +285,7 @@ def bars(question: str, choices: Sequence[str]) -> str:
 
 def page(deck: Deck) -> str:
     """A deck as one HTML file."""
-    slides = "\n".join(slide.html(deck.title) for slide in deck.slides)
+    slides = "".join(slide.html(deck.title) for slide in deck.slides)
     script = (markup.TEMPLATES / "slides.js").read_text(encoding="utf-8")
     return markup.document(deck.title, slides, "slides.css", scripts=script)
 
@@ -349,18 +308,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write the decks that the command line asks for."""
     command = markup.command(__doc__, "slides")
     command.add_argument(
-        "--minutes",
-        type=float,
-        help="say which sections fit in this time",
+        "--minutes", type=float, help="say which sections fit in this time"
     )
-    args = markup.parse(command, arguments)
+    args = command.parse_args(arguments)
+    check_sections(args.paths, args.sections)
     decks = [Deck(path, args.sections) for path in args.paths]
-    args.output.mkdir(parents=True, exist_ok=True)
     for deck in decks:
         file = args.output / f"{deck.path.stem}.html"
-        file.write_text(page(deck), encoding="utf-8")
-        size = file.stat().st_size / 1000
-        print(f"{file} {len(deck.slides)} slides, {size:,.0f} kB")
+        kilobytes = markup.write(page(deck), file)
+        print(f"{file} {len(deck.slides)} slides, {kilobytes} kB")
     print(minutes(decks, args.minutes))
 
 

@@ -17,21 +17,14 @@ from posenc_series.commands import CommandError, parser, run
 from posenc_series.learners import write_notebooks
 from posenc_series.listing import NOTEBOOKS, ROOT
 
+PYTHON = "{}.{}".format(*sys.version_info)
 PROJECT = "positional-encoding-notebooks"
-# What uv calls a system, and the tags of the wheels that pip takes there: it
-# takes no older ones by itself.
-GLIBC = [28, 27, 26, 24, 17]
+# What uv calls a system, and what pip calls its wheels, of which it takes no
+# older ones by itself.
+GLIBC = [f"manylinux_2_{minor}_" for minor in (28, 27, 26, 24, 17)]
 SYSTEMS = {
-    "linux": (
-        "x86_64-manylinux_2_28",
-        [f"manylinux_2_{minor}_x86_64" for minor in GLIBC],
-    ),
-    "linux-arm": (
-        "aarch64-manylinux_2_28",
-        [f"manylinux_2_{minor}_aarch64" for minor in GLIBC],
-    ),
-    "mac": ("x86_64-apple-darwin", ["macosx_12_0_x86_64"]),
-    "mac-arm": ("aarch64-apple-darwin", ["macosx_14_0_arm64"]),
+    "linux": ("x86_64-manylinux_2_28", [each + "x86_64" for each in GLIBC]),
+    "mac": ("aarch64-apple-darwin", ["macosx_14_0_arm64"]),
     "windows": ("x86_64-pc-windows-msvc", ["win_amd64"]),
 }
 COMES_ALONG = ("site", "slides", "handouts")
@@ -49,7 +42,7 @@ open by double click; to run the pages of site, type
 """
 
 
-def download(system: str, python: str, folder: Path) -> None:
+def download(system: str, folder: Path) -> None:
     """Download the wheels for a system, in the versions of the lock.
 
     Raises:
@@ -61,11 +54,11 @@ def download(system: str, python: str, folder: Path) -> None:
         run_uv(
             *("pip", "compile", "pyproject.toml", "--quiet", "--no-header"),
             *("--constraints=requirements.txt", f"--python-platform={name}"),
-            *(f"--python-version={python}", f"--output-file={needed}"),
+            *(f"--python-version={PYTHON}", f"--output-file={needed}"),
         )
         run_uv(
             *("tool", "run", "pip", "download", "--quiet", "--no-deps"),
-            *("--only-binary=:all:", f"--python-version={python}"),
+            *("--only-binary=:all:", f"--python-version={PYTHON}"),
             *(f"--platform={wheel}" for wheel in [*wheels, "any"]),
             *(f"--dest={folder}", f"--requirement={needed}"),
         )
@@ -83,7 +76,6 @@ def run_uv(*arguments: str) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Fill the folder that the command line names."""
-    here = "{}.{}".format(*sys.version_info)
     command = parser(__doc__)
     command.add_argument("folder", type=Path, help="where to write")
     command.add_argument(
@@ -92,11 +84,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         choices=SYSTEMS,
         default=[],
         help="the systems whose wheels come along (default: none)",
-    )
-    command.add_argument(
-        "--python",
-        default=here,
-        help=f"the version of Python on these computers (default: {here})",
     )
     args = command.parse_args(arguments)
     paths = [each.path for each in NOTEBOOKS]
@@ -109,13 +96,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if args.systems:
         run_uv("build", "--quiet", "--wheel", f"--out-dir={wheels}")
     for system in args.systems:
-        download(system, args.python, wheels)
-    ready = [each.number for each in NOTEBOOKS if not each.tensorflow]
+        download(system, wheels)
     text = START.format(
-        python=args.python,
+        python=PYTHON,
         project=PROJECT,
         first=NOTEBOOKS[0].file,
-        ready=" ".join(ready),
+        ready=" ".join(n.number for n in NOTEBOOKS if not n.tensorflow),
     )
     (args.folder / "START.txt").write_text(text, encoding="utf-8")
     files = [file for file in args.folder.rglob("*") if file.is_file()]

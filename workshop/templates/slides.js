@@ -1,11 +1,10 @@
 // Slides, two counts of hands for each question, and the presenter's view.
 
-const WIDTH = 1280;
-const HEIGHT = 720;
 const KEPT = `hands in ${document.title}`;
-const slides = [...document.querySelectorAll(".slide")];
-const planned = slides.map((slide) => Number(slide.dataset.minutes));
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+const sum = (list) => list.reduce((total, each) => total + each, 0);
+const slides = all(".slide");
+const planned = slides.map((slide) => Number(slide.dataset.minutes));
 let place = 0;
 let step = 0; // how many of the slide's later parts are shown
 let began = 0; // when the first slide was left
@@ -13,9 +12,11 @@ let desk = null; // the presenter's window
 
 // Where we are.
 
+const laterParts = () => all(".later:not(:empty)", slides[place]);
+
 function show(newPlace, newStep = 0) {
   place = Math.max(0, Math.min(slides.length - 1, newPlace));
-  const later = all(".later", slides[place]);
+  const later = laterParts();
   step = Math.min(newStep, later.length);
   slides.forEach((slide, number) => slide.classList.toggle("shown", number === place));
   later.forEach((part, number) => part.classList.toggle("waits", number >= step));
@@ -25,7 +26,7 @@ function show(newPlace, newStep = 0) {
 
 function goOn() {
   began ||= Date.now();
-  if (step < all(".later", slides[place]).length) show(place, step + 1);
+  if (step < laterParts().length) show(place, step + 1);
   else if (place + 1 < slides.length) show(place + 1);
 }
 
@@ -38,14 +39,12 @@ const KEYS = {
   " ": goOn,
   ArrowRight: goOn,
   PageDown: goOn,
-  Enter: goOn,
   ArrowLeft: goBack,
   PageUp: goBack,
-  Backspace: goBack,
   Home: () => show(0),
   End: () => show(slides.length - 1),
   b: () => document.body.classList.toggle("black"),
-  f: () => document.documentElement.requestFullscreen?.(),
+  f: () => document.documentElement.requestFullscreen(),
   s: openDesk,
 };
 
@@ -61,25 +60,23 @@ function onKey(event) {
 // Sizes: a slide is 1280 by 720, and scaled to the window.
 
 function scale() {
-  const factor = Math.min(innerWidth / WIDTH, innerHeight / HEIGHT);
+  const factor = Math.min(innerWidth / 1280, innerHeight / 720);
   document.body.style.setProperty("--scale", factor);
 }
 
 const overflows = (box) =>
   box.scrollHeight > box.clientHeight + 1 || box.scrollWidth > box.clientWidth + 1;
+const isTooLarge = (slide) => [slide, ...all("pre", slide)].some(overflows);
 
 // Let text, or a figure that moves, be as large as the slide has room for.
 async function fit(slide) {
   const moves = slide.querySelector("posenc-play");
-  const sizes = [];
-  for (let size = moves ? 1.6 : 1.3; size > 0.5; size -= moves ? 0.1 : 0.05) sizes.push(size);
-  const isTooLarge = () => overflows(slide) || all("pre", slide).some(overflows);
   slide.classList.add("measured");
-  for (const size of sizes) {
+  for (let size = moves ? 1.6 : 1.3; size > 0.5; size -= 0.05) {
     if (moves) moves.style.zoom = size;
-    else slide.style.setProperty("--fit", size.toFixed(2));
+    else slide.style.setProperty("--fit", size);
     if (moves) await new Promise(requestAnimationFrame); // it draws itself anew
-    if (!isTooLarge()) break;
+    if (!isTooLarge(slide)) break;
   }
   slide.classList.remove("measured");
 }
@@ -88,70 +85,56 @@ async function fit(slide) {
 
 for (const button of all(".minute")) {
   const words = button.textContent;
+  let timer = 0;
   button.addEventListener("click", () => {
-    if (button.timer) {
-      button.timer = clearInterval(button.timer);
+    clearInterval(timer);
+    if (button.textContent !== words) {
       button.textContent = words;
-      button.style.removeProperty("--left");
       return;
     }
     const end = Date.now() + 60_000;
-    button.timer = setInterval(() => {
-      const left = Math.max(0, Math.ceil((end - Date.now()) / 1000));
-      button.textContent = left ? `${left} seconds` : "Time";
-      button.style.setProperty("--left", `${(left / 60) * 100}%`);
+    timer = setInterval(() => {
+      const left = Math.ceil((end - Date.now()) / 1000);
+      button.textContent = left > 0 ? `${left} seconds` : "Time";
     }, 200);
   });
 }
 
-// Hands: hands[question][round] lists a number for each choice.
+// Hands: hands[question] lists two numbers for each choice, one after the other.
 
 const hands = JSON.parse(localStorage.getItem(KEPT) ?? "{}");
-const fieldsOf = (box) => [1, 2].map((round) => all(`[data-count="${round}"] input`, box));
 
 function count(box) {
   const read = (input) => Math.max(0, Math.round(Number(input.value)) || 0);
-  hands[box.dataset.question] = fieldsOf(box).map((fields) => fields.map(read));
+  hands[box.dataset.question] = all("input", box).map(read);
   localStorage.setItem(KEPT, JSON.stringify(hands));
-  const bars = document.querySelector(`.bars[data-question="${box.dataset.question}"]`);
-  if (!bars) return;
-  drawBars(bars);
+  drawBars(box);
+}
+
+// Two bars for each choice, as long as the share of the hands.
+function drawBars(box) {
+  const name = box.dataset.question;
+  const bars = document.querySelector(`.bars[data-question="${name}"]`);
+  const counts = hands[name] ?? [];
+  const totals = [0, 1].map((round) => sum(counts.filter((_, at) => at % 2 === round)));
+  const add = (kind, content) => bars.append(Object.assign(document.createElement(kind), content));
+  bars.replaceChildren();
+  if (!sum(totals)) return;
+  all(".choice", box).forEach((choice, row) => {
+    add("span", { textContent: (choice.querySelector("strong") ?? choice).textContent });
+    for (const round of [0, 1]) {
+      const value = counts[2 * row + round];
+      add("progress", { max: totals[round] || 1, value });
+      add("span", { textContent: value });
+    }
+  });
   fit(bars.closest(".slide")); // which has less room now
 }
 
-// A bar as long as the share of the hands; the number says how many.
-function drawBars(box) {
-  const counts = hands[box.dataset.question] ?? [];
-  const totals = counts.map((of) => of.reduce((sum, each) => sum + each, 0));
-  box.hidden = !totals.some(Boolean);
-  all(".bar", box).forEach((bar) => {
-    const round = bar.dataset.count - 1;
-    const number = counts[round]?.[bar.dataset.choice] ?? 0;
-    bar.hidden = !totals[round];
-    bar.textContent = number;
-    bar.style.setProperty("--share", `${(number / (totals[round] || 1)) * 100}%`);
-  });
-}
-
-for (const box of all(".choices[data-question]")) {
+for (const box of all(".choices")) {
   const kept = hands[box.dataset.question] ?? [];
-  fieldsOf(box).forEach((fields, round) =>
-    fields.forEach((field, choice) => (field.value = kept[round]?.[choice] ?? "")),
-  );
+  all("input", box).forEach((field, at) => (field.value = kept[at] ?? ""));
   box.addEventListener("input", () => count(box));
-  box.addEventListener("click", (event) => {
-    const more = event.target.closest("button");
-    if (!more) return;
-    const field = more.parentElement.querySelector("input");
-    field.value = Math.max(0, Number(field.value) + (event.shiftKey ? -1 : 1));
-    count(box);
-  });
-}
-
-// A line of code that is clicked is lit, and the others step back.
-
-for (const line of all(".highlight .line")) {
-  line.addEventListener("click", () => line.classList.toggle("lit"));
 }
 
 // The presenter's view: this slide, the next one, notes, clock and pace.
@@ -169,18 +152,16 @@ function openDesk() {
 function drawDesk() {
   if (!desk || desk.closed) return;
   const copies = slides.slice(place, place + 2).map((slide) => slide.cloneNode(true));
-  for (const moves of copies.flatMap((copy) => all("posenc-play", copy))) moves.remove();
-  for (const later of all(".waits", copies[1])) later.classList.remove("waits");
-  const clock = desk.document.createElement("p");
-  clock.className = "clock";
+  for (const figure of copies.flatMap((copy) => all("posenc-play", copy))) figure.remove();
+  const clock = document.createElement("p");
   const notes = copies[0].querySelector(".notes");
+  clock.className = "clock";
   desk.document.body.replaceChildren(...copies, clock, notes);
   tick();
 }
 
 function tick() {
   if (!desk || desk.closed) return;
-  const sum = (list) => list.reduce((total, each) => total + each, 0);
   const spent = began ? (Date.now() - began) / 60_000 : 0;
   const late = Math.round(spent - sum(planned.slice(0, place + 1)));
   const early = Math.round(sum(planned.slice(0, place)) - spent);
@@ -193,17 +174,14 @@ function tick() {
 
 addEventListener("keydown", onKey);
 addEventListener("resize", scale);
-addEventListener("hashchange", () =>
-  show(slides.findIndex((each) => `#${each.id}` === location.hash)),
-);
 document.querySelector("main").addEventListener("click", (event) => {
-  if (!event.target.closest("a, button, input, label, summary, posenc-play, .highlight")) goOn();
+  if (!event.target.closest("button, input, label, posenc-play")) goOn();
 });
 scale();
-all(".bars").forEach(drawBars);
+show(slides.findIndex((slide) => `#${slide.id}` === location.hash));
+setInterval(tick, 1000);
 Promise.all([...document.fonts].map((font) => font.load())).then(async () => {
   for (const slide of slides) await fit(slide);
+  all(".choices").forEach(drawBars);
   document.body.dataset.ready = "yes";
 });
-show(slides.findIndex((each) => `#${each.id}` === location.hash));
-setInterval(tick, 1000);
