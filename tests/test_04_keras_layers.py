@@ -46,11 +46,7 @@ def compares(batch, length, width, fill=1.0):
 
 REPLIES = [
     (1, [refuses], "Correct."),
-    (
-        1,
-        [lambda length, longest: None, returns],
-        ("Is an error raised?", "raise ValueError"),
-    ),
+    (1, [lambda *_: None, returns], ("Is an error raised?", "raise ValueE")),
     (
         1,
         [
@@ -115,7 +111,6 @@ def test_the_factor_helps_short_words_and_harms_long_ones(names):
 IN_PYTORCH = """
 from posenc_helpers import position_encoding
 import torch
-torch.manual_seed(0)
 ids = torch.tensor([[3, 4, 2, 0, 0]])
 {box}
 def raises(error, function, *arguments):
@@ -146,7 +141,6 @@ assert table.requires_grad_(True).weight.requires_grad
 said = raises(ValueError, model, torch.ones(1, 21, dtype=int))
 assert "21" in said and "max_len=20" in said
 raises(RuntimeError, torch.compile(table), torch.arange(21))
-raises(RuntimeError, lambda: torch.zeros(1, 21, 64) + model.table[:21])
 # Saving.
 assert list(model.state_dict()) == ["words.weight"]
 WordsAndPositions(1_000, 64, max_len=50).load_state_dict(model.state_dict())
