@@ -1,6 +1,5 @@
 """One lock, and what a notebook may import."""
 
-import ast
 import importlib.metadata
 import re
 import sys
@@ -47,21 +46,18 @@ def test_the_site_is_built_with_what_is_locked():
     assert {n: v for n, v in head.items() if lock.get(n, v) != v} == {}
 
 
+IMPORT = re.compile(
+    r"(?m)^\s*(?:import (?=[\w.]+(?: as|$))|from (?=\S+ import))(\w+)\.?(\w*)"
+)
+
+
 def imported(source: str) -> set[str]:
     """The top names of what code imports, by itself or through `posenc`."""
     packages = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            names = [each.name for each in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names = [node.module]
-        else:
-            continue
-        for name in names:
-            package, _, module = name.partition(".")
-            packages.add(package)
-            if package == "posenc":
-                packages |= imported(source_of(module))
+    for package, module in IMPORT.findall(source):
+        packages.add(package)
+        if package == "posenc":
+            packages |= imported(source_of(module))
     return packages
 
 
