@@ -132,12 +132,11 @@ def outputs(notebook: NotebookNode) -> dict[str, list[dict]]:
 
 def store(path: Path) -> bool:
     """Correct, run and write a notebook; tell whether it ran to its end."""
-    print(path.name, flush=True)
     with as_a_notebook(path):
         notebook = nbformat.v4.reads(path.read_text(encoding="utf-8"))
         corrected = mend(notebook)
         nbformat.validate(notebook)
-    print("  corrected cells:", ", ".join(corrected) or "none")
+    print(f"{path.name}\n  corrected cells:", ", ".join(corrected) or "none")
     before = outputs(notebook)
     try:
         run(notebook, path.parent)

@@ -167,12 +167,9 @@ def by_section(
 def in_sections(
     cells: list[NotebookNode], names: Collection[str]
 ) -> list[NotebookNode]:
-    """The cells before the first section, and those of some sections.
+    """The cells before the first section, and of those that are named.
 
-    Args:
-        cells: Of a notebook.
-        names: Of sections, or how these begin; upper case does not count.
-            If there are none, all cells are returned.
+    The first words of a name will do, and no names stand for all sections.
     """
     wanted = tuple(name.lower() for name in names) or ""
     return [
@@ -280,25 +277,15 @@ def sentence(text: str) -> str:
 
 
 def alt_texts(cell: NotebookNode, path: Path) -> list[str]:
-    """The alt texts of the pictures of a cell.
-
-    Args:
-        cell: The cell.
-        path: Its notebook, to be named in the error.
+    """The alt texts of the pictures of a cell, in the notebook at a path.
 
     Raises:
         CommandError: If a picture comes without such a text.
     """
     texts = []
     for output in cell.get("outputs", ()):
-        for kind in output.get("data", {}):
-            if kind.startswith("image/"):
-                about = output.metadata.get(kind, {})
-                if not about.get("alt"):
-                    raise CommandError(
-                        f"{path.name}, cell {cell.id}: a picture without a"
-                        " text for those who cannot see it; use"
-                        " show(fig, alt=...)"
-                    )
-                texts.append(about["alt"])
+        if "image/png" in output.get("data", {}):
+            texts.append(output.metadata.get("image/png", {}).get("alt"))
+    if not all(texts):
+        raise CommandError(f"{path.name}, {cell.id}: use show(fig, alt=...)")
     return texts

@@ -28,12 +28,7 @@ NEEDS_TENSORFLOW = (
 def write_notebooks(
     paths: Sequence[Path], folder: Path, with_solutions: bool = False
 ) -> list[Path]:
-    """Write learners' copies, under the names of their notebooks.
-
-    Args:
-        paths: The notebooks.
-        folder: Where to write them.
-        with_solutions: Whether to write solutions, in a folder beside them.
+    """Write learners' copies into a folder, and solutions into one within.
 
     Returns:
         The files that are new or were renewed.

@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from nbformat import NotebookNode
 
@@ -54,17 +55,11 @@ class Listed:
         return LIST.with_name(self.file)
 
 
-@dataclass(frozen=True)
-class Published:
-    """Where the series is published; empty as long as it is not.
+class Published(NamedTuple):
+    """Where the series is published; empty as long as it is not."""
 
-    Attributes:
-        address: Of the web edition, with a slash at its end.
-        repository: OWNER/NAME on GitHub.
-    """
-
-    address: str
-    repository: str
+    address: str  # of the web edition, with a slash at its end
+    repository: str  # OWNER/NAME on GitHub
 
 
 def read_published() -> Published:
