@@ -75,8 +75,12 @@ def project(tmp_path_factory) -> Path:
         shutil.copytree(ROOT / name, project / name, ignore=made)
     for path in [ROOT / "INSTALL.md", ROOT / "posenc_helpers.py"]:
         shutil.copy(path, project)
+    listed = project / "notebooks/series.toml"
+    text = listed.read_text("utf-8")
+    text = re.sub("(?m)^address = .*", 'address = "https://x.org/y/"', text)
+    text = re.sub("(?m)^repository = .*", 'repository = "owner/name"', text)
+    listed.write_text(text, "utf-8")
     command = [os.environ.get("UV", "uv"), "run", project / "web/build.py"]
-    command += ["--repository", "owner/name", "--address", "https://x.org/y"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return project

@@ -82,15 +82,6 @@ def wait_for_themes(page, dark: int) -> None:
 
 # JupyterLab.
 
-# Outputs are drawn a moment after the kernel has sent them.
-SETTLED = """() => new Promise(settled => {
-    let soon = setTimeout(settled, 500);
-    const later = () => {
-        clearTimeout(soon);
-        soon = setTimeout(settled, 500); };
-    new MutationObserver(later).observe(
-        document.querySelector('.jp-Notebook'),
-        {childList: true, subtree: true, characterData: true}); })"""
 IDLE = '.jp-Notebook-ExecutionIndicator[data-status="idle"]'
 CONNECTED = "#jp-main-statusbar :text('| Idle')"
 PROMPTS = """() => [...document.querySelectorAll('.jp-CodeCell')].map(
@@ -163,7 +154,7 @@ def run_all(page) -> None:
     choose(page, "Run", "Run All Cells")
     page.wait_for_function(ALL_RAN, timeout=10 * MINUTE, polling=NOW_AND_THEN)
     page.locator(IDLE).wait_for(timeout=MINUTE)
-    page.evaluate(SETTLED)
+    page.wait_for_timeout(1000)  # until the last output is drawn
 
 
 # Figures to play with.
@@ -177,16 +168,16 @@ show(fig, alt="An empty picture.")
 play({!r})"""
 # A window that has all figures on the screen at once.
 TALL = {"width": 1280, "height": 1300 * len(FIGURES)}
-STATE = "figure => figure.stage.state"
+STATE = "figure => figure.state"
 MOVE = """(figure, state) => {
-    figure.stage.move(state);
+    figure.move(state);
     const shown = selector =>
         [...figure.shadowRoot.querySelectorAll(selector)]
         .map(node => node.textContent);
     return [shown('.says')[0], shown('svg text')]; }"""
 BEGIN = """(figure, name) => {
     for (const [setting, {start}] of Object.entries(
-        figure.stage.figure.settings)) figure.stage.move({[setting]: start});
+        figure.figure.settings)) figure.move({[setting]: start});
     const grips = figure.shadowRoot.querySelectorAll(
         `.grip[data-drag="${name}"]`);
     const grip = grips[grips.length - 1];
@@ -207,7 +198,6 @@ DRAGS = {
     "rotary": [
         ("bar", (600, 0), {"query": 51, "key": 63}),  # as far as it goes
         ("key", (-150, 0), {"key": 17}),
-        ("turn query", (80, 0), {"query": 7}),
     ],
     "unseen": [
         ("trained", (100, 0), {"trained": 44}),

@@ -101,32 +101,6 @@ def test_a_figure_begins_as_it_is_called(browser):
         assert not figure.locator(".note").is_visible()  # on another question
 
 
-# As JupyterLab does: first the element, then its script.
-ADD = """([html, inShadow]) => {
-    const [element, script] = html.split('<script>');
-    const output = document.createElement('div');
-    output.innerHTML = element;
-    const {body} = document;
-    (inShadow ? body.attachShadow({mode: 'open'}) : body).append(output);
-    const run = document.createElement('script');
-    run.textContent = script.replace('</' + 'script>', '');
-    document.head.append(run);
-    return output.firstChild.stage.state.position; }"""
-
-
-def test_figures_bring_their_scripts_one_after_the_other(browser):
-    """Each its own, the same again where a cell is run again; in any root."""
-    with new_page(browser, "") as page:
-        for name in ("pair", "alike", "inside", "pair"):
-            html = displayed(name, position=9)
-            assert page.evaluate(ADD, [html, False]) == 9
-        for figure in page.locator("posenc-play").all():
-            keys(figure)
-    with new_page(browser, "") as page:
-        assert page.evaluate(ADD, [html, True]) == 9
-        page.wait_for_timeout(200)  # until it has been drawn
-
-
 # How they are moved.
 
 
@@ -164,13 +138,6 @@ def test_a_figure_says_what_it_asks_and_shows(browser):
         assert value.replace("\N{NO-BREAK SPACE}", " ") == "1 000 000"
         assert figure.locator(".note").is_visible()
         figure.get_by_role("status").filter(has_text="The dot").wait_for()
-
-
-def test_a_figure_is_on_the_screen_and_a_picture_on_paper(figures):
-    assert figures.evaluate(VISIBLE) == list(FIGURES)
-    figures.emulate_media(media="print")
-    assert figures.evaluate(VISIBLE) == ["picture"] * len(FIGURES)
-    figures.emulate_media(media="screen")
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])

@@ -4,11 +4,9 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import build
 import copies
 import home
 import nbformat
@@ -126,12 +124,10 @@ def test_the_home_page_lists_every_page_and_the_handouts(monkeypatch):
     assert home.home_page().count(link) == 1
 
 
-def test_a_notebook_is_shown_by_its_figure():
-    for each in listing.NOTEBOOKS:
-        assert home.picture_of(each).startswith(b"\x89PNG")
-    missing = replace(listing.NOTEBOOKS[0], figure="none")
-    with pytest.raises(CommandError, match="no figure in a cell 'none'"):
-        home.picture_of(missing)
+def test_a_card_shows_the_figure_that_is_listed(tmp_path):
+    home.write_pictures(tmp_path / "cards")
+    pictures = (tmp_path / "cards").glob("??.png")
+    assert len({path.read_bytes() for path in pictures}) == len(PATHS)
 
 
 def test_links_to_files_lead_to_pages_or_to_github():
@@ -204,19 +200,6 @@ def test_a_failed_download_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(pyodide_files, "RELEASE", "http://127.0.0.1:9/")
     with pytest.raises(CommandError, match="cannot download Pyodide"):
         pyodide_files.fetch(tmp_path)
-
-
-# The folder.
-
-
-def test_a_folder_that_no_build_has_written_is_refused(tmp_path):
-    build.check_folder(tmp_path)  # nothing is lost
-    (tmp_path / "thesis.txt").write_text("years")
-    for folder in (tmp_path, tmp_path / "thesis.txt"):
-        with pytest.raises(CommandError, match="was not built by this"):
-            build.check_folder(folder)
-    (tmp_path / build.BUILT).touch()
-    build.check_folder(tmp_path)
 
 
 # Slow: built from nothing, and opened in a browser that reaches nothing else.
@@ -296,26 +279,11 @@ def test_figures_take_the_place_of_pictures_and_follow_the_theme(
 
 
 @pytest.mark.slow
-def test_a_page_has_a_preview_a_source_and_whole_numbers(project):
+def test_a_page_has_a_source_and_whole_numbers(project):
     (stem,) = [path.stem for path in PATHS if "10000" in path.stem]
     html = (project / f"site/{stem}.html").read_text("utf-8")
     page = BeautifulSoup(html, "html.parser")
-    (preview,) = page.select('[property="og:image"]')
-    picture = preview["content"].removeprefix("https://x.org/y/")
-    assert picture == f"cards/{stem[:2]}.png"
-    assert (project / "site" / picture).is_file()
     (source,) = page.select(".about-page a[href*=blob]")
     assert source["href"].endswith(f"/notebooks/{stem}.ipynb")
     assert "10\N{NO-BREAK SPACE}000" in page.article.text
     assert page.select(".with-sign > math")
-
-
-@pytest.mark.slow
-def test_search_quotes_neither_menus_nor_folds(page, address):
-    page.goto(f"{address}search.html?q=rotary", wait_until="networkidle")
-    quotes = page.locator("#search-results .context")
-    quotes.first.wait_for()
-    found = page.locator("#search-results li a").all_inner_texts()
-    assert "07 Rotate instead of adding" in " ".join(found)
-    quoted = " ".join(quotes.all_inner_texts())
-    assert not re.search("System Settings|Contents|set_xticks", quoted)

@@ -19,8 +19,8 @@
 # ///
 """Build the web edition: pages to read, and notebooks that run in them.
 
-Downloads are kept in web/.cache. To look at what was built:
-python3 -m http.server -d site
+It replaces an earlier one in site/, and keeps downloads in web/.cache. To look
+at it: python3 -m http.server -d site
 """
 
 import shutil
@@ -35,34 +35,17 @@ from posenc_series.listing import NOTEBOOKS, ROOT, read_published
 from pyodide_files import fetch, sha256, write_folder
 
 CACHE = WEB / ".cache"
-BUILT = ".nojekyll"  # lets GitHub publish _static, and marks a built folder
+SITE = ROOT / "site"
 
 
-def check_folder(folder: Path) -> None:
-    """Refuse to replace a folder that no build has written.
-
-    Raises:
-        CommandError: If there is one, or a file.
-    """
-    is_new = not folder.exists() or (
-        folder.is_dir() and not any(folder.iterdir())
-    )
-    if not is_new and not (folder / BUILT).exists():
-        raise commands.CommandError(
-            f"{folder} was not built by this command, which would delete it:"
-            " name another folder by --output"
-        )
-
-
-def build(out: Path, repository: str, address: str) -> None:
-    """Build the site into a folder."""
-    check_folder(out)
+def build(repository: str, address: str) -> None:
+    """Build the site, in the place of an earlier one."""
     fetch(CACHE / "pyodide")
     with tempfile.TemporaryDirectory(dir=CACHE) as temporary:
         new = Path(temporary) / "site"
         pyodide = Path(temporary) / "pyodide"
         write_folder(CACHE / "pyodide", pyodide)
-        build_pages(repository, address, new, version_to_run(pyodide))
+        build_pages(repository, new, version_to_run(pyodide))
         shutil.move(pyodide, new)
         write_pictures(new / CARDS)
         write_to_download([each.path for each in NOTEBOOKS], new / "notebooks")
@@ -73,9 +56,9 @@ def build(out: Path, repository: str, address: str) -> None:
             file = new / path.relative_to(ROOT)
             file.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, file)
-        (new / BUILT).touch()
-        shutil.rmtree(out, ignore_errors=True)
-        shutil.move(new, out)
+        (new / ".nojekyll").touch()  # GitHub leaves folders like _static out
+        shutil.rmtree(SITE, ignore_errors=True)
+        shutil.move(new, SITE)
 
 
 def version_to_run(pyodide: Path) -> str:
@@ -84,9 +67,7 @@ def version_to_run(pyodide: Path) -> str:
     return sha256(b"".join(path.read_bytes() for path in files))[:8]
 
 
-def build_pages(
-    repository: str, address: str, out: Path, version: str
-) -> None:
+def build_pages(repository: str, out: Path, version: str) -> None:
     """Build the pages; their scripts are asked for in this version."""
     from sphinx.cmd.build import main as sphinx
 
@@ -94,9 +75,7 @@ def build_pages(
     options = [
         *("-q", "-W", "--keep-going"),
         *("-c", str(WEB), "-d", str(CACHE / "doctrees")),
-        *("-D", f"html_baseurl={address}"),
         *("-A", f"repository={repository}"),
-        *("-A", f"address={address}"),
         *("-A", f"version_to_run={version}"),
     ]
     if sphinx([*options, str(CACHE / "source"), str(out)]):
@@ -107,39 +86,13 @@ def build_pages(
 
 
 def main() -> None:
-    """Build what the command line asks for."""
+    """Build the site, and say how large it is."""
+    commands.parser(__doc__).parse_args()
     published = read_published()
-    parser = commands.parser(__doc__)
-    parser.add_argument(
-        "--output",
-        type=Path,
-        default=ROOT / "site",
-        metavar="FOLDER",
-        help="where to build; what an earlier build wrote there is replaced"
-        " (default: site)",
-    )
-    parser.add_argument(
-        "--repository",
-        type=commands.repository_name,
-        default=published.repository or None,  # else '' is refused
-        metavar="OWNER/NAME",
-        help="the GitHub repository, for links to sources, issues and Colab"
-        " (default: as notebooks/series.toml says)",
-    )
-    parser.add_argument(
-        "--address",
-        type=commands.site_address,
-        default=published.address or None,
-        metavar="URL",
-        help="the site's address, for previews of shared links"
-        " (default: as notebooks/series.toml says)",
-    )
-    args = parser.parse_args()
-    out = args.output.resolve()
-    build(out, args.repository or "", args.address or "")
-    files = [path for path in out.rglob("*") if path.is_file()]
+    build(published.repository, published.address)
+    files = [path for path in SITE.rglob("*") if path.is_file()]
     size = sum(path.stat().st_size for path in files) / 1e6
-    print(f"Done: {out}, {len(files)} files, {size:.0f} MB")
+    print(f"Done: {SITE}, {len(files)} files, {size:.0f} MB")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ import re
 import sys
 
 from docutils import nodes
-from home import PICTURE
 from pages import OTHER_PAGES, exercises_on_page, whole_numbers
 from posenc_series.formulas import mathml
 from posenc_series.listing import NOTEBOOKS, ROOT, TITLE
@@ -13,7 +12,8 @@ from posenc_series.listing import NOTEBOOKS, ROOT, TITLE
 sys.path.append(str(ROOT))
 from posenc.play import figures_in, script_of
 
-project = html_title = TITLE
+project = TITLE
+html_title = TITLE.partition(",")[0]
 extensions = ["myst_nb"]
 nb_execution_mode = "off"
 myst_enable_extensions = ["dollarmath"]
@@ -70,19 +70,14 @@ EXERCISES = " ".join(
     f"{each.path.stem}:{exercises_on_page(each)}" for each in NOTEBOOKS
 )
 RUN = {each.path.stem for each in NOTEBOOKS if not each.tensorflow}
-PREVIEWS = {each.path.stem: f"{each.number}.png" for each in NOTEBOOKS}
 SOURCES = OTHER_PAGES | {"index": "web/home.md"}
 VERBATIM = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.raw)
-FITS = 32  # characters of code on a line of a telephone
 # A formula and the signs right after it: "<math>...</math>),".
 SIGN_AFTER = re.compile(r"(<math(?:(?!</math>).)*</math>)([.,;:?!)]+)", re.S)
 
 
 def hold_together(app, doctree, pagename):
-    """Prevent line breaks within numbers such as 10 000 and short code."""
-    for code in doctree.findall(nodes.literal):
-        if len(code.astext()) <= FITS:
-            code["classes"].append("whole")
+    """Prevent line breaks within numbers such as 10 000."""
     for text in list(doctree.findall(nodes.Text)):
         if not isinstance(text.parent, VERBATIM):
             text.parent.replace(text, nodes.Text(whole_numbers(text)))
@@ -96,7 +91,6 @@ def describe(app, pagename, templatename, context, doctree):
     context["runs"] = pagename in RUN
     notebook = f"notebooks/{pagename}.ipynb"
     context["source_file"] = SOURCES.get(pagename, notebook)
-    context["preview"] = PREVIEWS.get(pagename, PICTURE.name)
     paragraph = next(iter(doctree.findall(nodes.paragraph)))
     context["description"] = html.escape(" ".join(paragraph.astext().split()))
     together = r'<span class="with-sign">\1\2</span>'

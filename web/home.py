@@ -1,7 +1,6 @@
 """The home page: what to read, and a card for each notebook."""
 
 import html
-import shutil
 from base64 import b64decode
 from itertools import groupby
 from pathlib import Path
@@ -9,10 +8,8 @@ from string import Template
 
 from pages import WEB, whole_numbers
 from posenc_series.chapters import read_notebook
-from posenc_series.commands import CommandError
 from posenc_series.listing import NOTEBOOKS, PARTS, ROOT, Listed
 
-PICTURE = ROOT / ".github/binary-and-waves.png"
 CARDS = "cards"  # the folder of their pictures
 CARD = """\
 <a class="chapter" href="{page}.html">
@@ -62,29 +59,18 @@ def _card(listed: Listed) -> str:
     )
 
 
-def picture_of(listed: Listed) -> bytes:
-    """The figure that stands for a notebook: the one listed, or the first.
-
-    Raises:
-        CommandError: If the notebook has no such figure.
-    """
-    for cell in read_notebook(listed.path).cells:
-        if cell.id == listed.figure or not listed.figure:
-            for output in cell.get("outputs", ()):
-                if "image/png" in output.get("data", {}):
-                    return b64decode(output.data["image/png"])
-    raise CommandError(
-        f"{listed.file}: no figure in a cell {listed.figure!r}, which"
-        " notebooks/series.toml names"
-    )
-
-
 def write_pictures(folder: Path) -> None:
-    """Write the cards' pictures, and the one for links that are shared."""
+    """Write the cards' pictures, which the list names, or each first one."""
     folder.mkdir()
-    shutil.copy(PICTURE, folder)
     for each in NOTEBOOKS:
-        (folder / f"{each.number}.png").write_bytes(picture_of(each))
+        png = next(
+            output.data["image/png"]
+            for cell in read_notebook(each.path).cells
+            if cell.id == each.figure or not each.figure
+            for output in cell.get("outputs", ())
+            if "image/png" in output.get("data", {})
+        )
+        (folder / f"{each.number}.png").write_bytes(b64decode(png))
 
 
 def handouts() -> list[Path]:

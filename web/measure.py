@@ -38,13 +38,6 @@ RUN = """async () => {
     return { first, last: since(), errors }; }"""
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """A server that compresses nothing and writes no log."""
-
-    def log_message(self, *_):
-        """Write nothing."""
-
-
 def memory() -> float:
     """The MB that all processes of the browser have for themselves."""
     total = 0
@@ -87,7 +80,8 @@ def main() -> None:
     parser.add_argument("pages", nargs="*", help="such as 07_rotary")
     args = parser.parse_args()
     runs = [p for p in SITE.glob("??_*.html") if "data-run" in p.read_text()]
-    handler = functools.partial(Quiet, directory=SITE)
+    SimpleHTTPRequestHandler.log_message = lambda *_: None
+    handler = functools.partial(SimpleHTTPRequestHandler, directory=SITE)
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print("| page | first, cold | warm | all, cold | warm | MB | errors |")

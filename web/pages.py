@@ -73,7 +73,7 @@ def page_of(path: Path, keras: bool, repository: str) -> NotebookNode:
     """
     notebook = read_notebook(path)
     links = _html(how_to_run(path.stem, keras, repository))
-    cells = [cell for cell in notebook.cells if not _only_leads_on(cell)]
+    cells = [c for c in notebook.cells if not ALONG_THE_SERIES.match(c.source)]
     judges = any(map(is_form, cells))
     for cell in cells:
         if cell.cell_type == "markdown":
@@ -92,10 +92,6 @@ def page_of(path: Path, keras: bool, repository: str) -> NotebookNode:
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number}"  # the same in each build
     return notebook
-
-
-def _only_leads_on(cell: NotebookNode) -> bool:
-    return bool(ALONG_THE_SERIES.match(cell.source))
 
 
 def _prose(cell: NotebookNode, repository: str) -> str:

@@ -115,20 +115,19 @@ def _check_setting(
     max: float,
 ) -> None:
     """An error unless the value is of the same kind as `start`, in range."""
-    if isinstance(start, str):
-        if not isinstance(value, str):
-            raise TypeError(f"{setting} must be text, not {value!r}")
-        if not re.fullmatch(f"[a-z]{{{min},{max}}}", value):
-            raise ValueError(
-                f"{setting} must be {min} to {max} letters from a to z,"
-                f" not {value!r}"
-            )
-        return
-    kind = Integral if isinstance(start, int) else Real
+    kinds = {
+        str: (str, "text"),
+        int: (Integral, "an integer"),
+        float: (Real, "a number"),
+    }
+    kind, words = kinds[type(start)]
     if isinstance(value, bool) or not isinstance(value, kind):
-        wanted = "an integer" if kind is Integral else "a number"
-        raise TypeError(f"{setting} must be {wanted}, not {value!r}")
-    if not min <= value <= max:
-        raise ValueError(
-            f"{setting} must be between {min} and {max}, not {value}"
-        )
+        raise TypeError(f"{setting} must be {words}, not {value!r}")
+    if isinstance(value, str):
+        is_in_range = re.fullmatch(f"[a-z]{{{min},{max}}}", value)
+        words = f"{min} to {max} letters from a to z"
+    else:
+        is_in_range = min <= value <= max
+        words = f"between {min} and {max}"
+    if not is_in_range:
+        raise ValueError(f"{setting} must be {words}, not {value!r}")

@@ -19,25 +19,21 @@ const color = (value) => `rgb(${mixed(value)})`;
 const VIRIDIS = palette("440154 472d7b 3b528b 2c728e 21918c 28ae80 5ec962 addc30 fde725");
 const BRIGHTNESS = range(256).map((step) => between(VIRIDIS, (8 * step) / 255).map(Math.round));
 
-// A picture in the format BMP from the color of each pixel: red, green, blue,
-// and 0 if it is clear. A canvas would do, but browsers that hide their machine
-// change what is read back from it.
-const HEADER = 122; // bytes, of which the first 14 are the file's own
+// A picture in the format BMP from the red, green and blue of each pixel. A
+// canvas would do, but browsers that hide their machine change what is read back
+// from it.
+const HEADER = 54; // bytes, of which the first 14 are the file's own
 function bitmap(width, height, colorOf) {
   const bytes = new Uint8Array(HEADER + 4 * width * height);
   const view = new DataView(bytes.buffer);
   const planes = 1 + (32 << 16); // one plane of 32 bits a pixel
-  const byMasks = 3;
   bytes.set([0x42, 0x4d]);
-  [bytes.length, 0, HEADER, HEADER - 14, width, -height, planes, byMasks].forEach((word, i) =>
+  [bytes.length, 0, HEADER, HEADER - 14, width, -height, planes].forEach((word, i) =>
     view.setInt32(2 + 4 * i, word, true),
   );
-  const masks = [0xff0000, 0xff00, 0xff, 0xff000000];
-  masks.forEach((mask, i) => view.setUint32(54 + 4 * i, mask, true));
-  view.setUint32(70, 0x73524742, true); // sRGB
   for (let at = 0; at < width * height; at++) {
-    const [red, green, blue, opaque = 255] = colorOf(at % width, Math.floor(at / width));
-    bytes.set([blue, green, red, opaque], HEADER + 4 * at);
+    const [red, green, blue] = colorOf(at % width, Math.floor(at / width));
+    bytes.set([blue, green, red], HEADER + 4 * at);
   }
   const letters = Array.from(bytes, (byte) => String.fromCharCode(byte));
   return `data:image/bmp;base64,${btoa(letters.join(""))}`;

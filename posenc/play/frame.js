@@ -24,12 +24,8 @@ const ADDED = "posenc-figure-added"; // an event
 //   `pictures`. These have `layers` of SVG markup, and `drag`, which holds for
 //   each data-drag="name" in the markup how a place changes the state.
 function add(name, figure) {
-  const listed = SETTINGS[name];
-  for (const setting of Object.keys({ ...listed, ...figure.settings })) {
-    if (!listed[setting] || !figure.settings[setting]) {
-      throw new Error(`${name}: ${setting} must be in figures.json and in the figure's script`);
-    }
-    Object.assign(figure.settings[setting], listed[setting]);
+  for (const [setting, listed] of Object.entries(SETTINGS[name])) {
+    Object.assign(figure.settings[setting], listed);
   }
   // A page may bring this script more than once, and a figure of its own each
   // time. All of them stand in one list, for the first script's elements.
@@ -39,60 +35,87 @@ function add(name, figure) {
   globalThis.dispatchEvent(new Event(ADDED));
 }
 
-class Stage {
-  constructor(host, figure) {
-    this.host = host;
-    this.figure = figure;
-    this.state = {};
-    for (const [name, { start }] of Object.entries(figure.settings)) {
-      const given = host.dataset[name] ?? start;
-      this.state[name] = typeof start === "string" ? given : Number(given);
+class Play extends HTMLElement {
+  // JupyterLab takes outputs out of the page and puts them back.
+  connectedCallback() {
+    this.figure ??= globalThis.posencFigures[this.getAttribute("figure")];
+    if (!this.figure) {
+      // Until its script has run, the picture stands.
+      const again = () => this.isConnected && !this.figure && this.connectedCallback();
+      globalThis.addEventListener(ADDED, again, { once: true });
+      return;
     }
-    const root = host.attachShadow({ mode: "open" });
+    if (!this.shadowRoot) this.build();
+    this.setAttribute("data-lm-suppress-shortcuts", "true"); // JupyterLab's
+    pictureAbove(this)?.classList.add("posenc-still");
+    this.sizes = new ResizeObserver(() => this.repaint());
+    this.sizes.observe(this);
+    this.addEventListener("transitionend", this.repaint);
+    this.addEventListener("transitioncancel", this.repaint);
+  }
+  disconnectedCallback() {
+    this.sizes?.disconnect();
+  }
+
+  build() {
+    const { settings, narrow, ask, note } = this.figure;
+    this.state = {};
+    for (const [name, { start }] of Object.entries(settings)) {
+      const begin = this.dataset[name] ?? start;
+      this.state[name] = typeof start === "string" ? begin : Number(begin);
+    }
+    const root = this.attachShadow({ mode: "open" });
     root.innerHTML = `<style>${STYLE}</style>
-      <div class="figure ${figure.narrow ? "narrow" : ""}" role="group"
+      <div class="figure ${narrow ? "narrow" : ""}" role="group"
         aria-label="A figure to play with">
         <p class="ask"></p>
         <div class="pictures"></div>
-        <div class="settings">${controlsOf(figure.settings)}</div>
+        <div class="settings">${controlsOf(settings)}</div>
         <p class="says"></p>
         <p class="heard" role="status"></p>
         <p class="note"></p>
       </div>`;
-    this.part = (selector) => root.querySelector(selector);
-    const { ask } = host.dataset;
-    this.part(".ask").textContent = ask ?? figure.ask;
-    this.part(".note").textContent = ask === undefined ? figure.note : "";
-    this.listen(this.part(".figure"));
+    this.inner = (selector) => root.querySelector(selector);
+    this.inner(".ask").textContent = this.dataset.ask ?? ask;
+    this.inner(".note").textContent = "ask" in this.dataset ? "" : note;
+    this.listen(this.inner(".figure"));
   }
 
   // Change the state as the reader wants it.
   move(changes) {
     Object.assign(this.state, changes);
-    this.host.toggleAttribute("played", true);
+    this.toggleAttribute("played", true);
     this.draw();
     // Said when the figure has come to rest, and not at every step.
     clearTimeout(this.soon);
     this.soon = setTimeout(() => {
-      this.part(".heard").textContent = this.part(".says").textContent;
+      this.inner(".heard").textContent = this.inner(".says").textContent;
     }, 800);
   }
 
+  // Dark is where the page writes in light colors.
+  repaint() {
+    if (!this.isConnected) return; // taken away in the middle of a transition
+    const [r, g, b] = getComputedStyle(this).color.match(/[\d.]+/g);
+    this.toggleAttribute("dark", +r + +g + +b > 380);
+    this.draw();
+  }
+
   draw() {
-    const room = this.part(".pictures").clientWidth;
+    const room = this.inner(".pictures").clientWidth;
     if (!room) return; // folded away
     const { pictures, says } = this.figure.draw(this.state, room);
     this.drags = Object.assign({}, ...pictures.map(({ drag }) => drag));
     pictures.forEach((picture, i) => this.paint(picture, i));
-    this.part(".says").textContent = says.replace(/\s+/g, " ");
-    showState(this.part(".settings"), this.figure.settings, this.state);
+    this.inner(".says").textContent = says.replace(/\s+/g, " ");
+    showState(this.inner(".settings"), this.figure.settings, this.state);
   }
 
   // Only what has changed is drawn anew.
   paint({ width, height, layers }, i) {
     const svg =
-      this.part(".pictures").children[i] ??
-      this.part(".pictures").appendChild(document.createElementNS(SVG, "svg"));
+      this.inner(".pictures").children[i] ??
+      this.inner(".pictures").appendChild(document.createElementNS(SVG, "svg"));
     svg.setAttribute("aria-hidden", "true");
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     svg.style.width = `${width}px`;
@@ -134,50 +157,12 @@ class Stage {
   }
 }
 
-// The picture that a figure stands for: in its cell, the one before it.
+// The picture that a figure stands for: in its cell, the last one before it.
 function pictureAbove(host) {
-  const ends = ".jp-Cell, .cell, article, body";
-  const isWithin = (node) => node && !node.matches(ends);
-  // In a shadow root the way up ends without any of these.
-  for (let node = host; isWithin(node); node = node.parentElement) {
-    let before = node;
-    while ((before = before.previousElementSibling)) {
-      if (before.matches("img") || before.querySelector("img")) return before;
-    }
-  }
-  return null;
-}
-
-class Play extends HTMLElement {
-  // JupyterLab takes outputs out of the page and puts them back.
-  connectedCallback() {
-    const figure = globalThis.posencFigures[this.getAttribute("figure")];
-    if (!figure) {
-      // Until its script has run, the picture stands.
-      const again = () => {
-        if (this.isConnected && !this.stage) this.connectedCallback();
-      };
-      globalThis.addEventListener(ADDED, again, { once: true });
-      return;
-    }
-    this.stage ??= new Stage(this, figure);
-    this.setAttribute("data-lm-suppress-shortcuts", "true"); // JupyterLab's
-    pictureAbove(this)?.classList.add("posenc-still");
-    this.sizes = new ResizeObserver(() => this.repaint());
-    this.sizes.observe(this);
-    this.addEventListener("transitionend", this.repaint);
-    this.addEventListener("transitioncancel", this.repaint);
-  }
-  disconnectedCallback() {
-    this.sizes?.disconnect();
-  }
-  // Dark is where the page writes in light colors.
-  repaint() {
-    if (!this.isConnected) return; // taken away in the middle of a transition
-    const [r, g, b] = getComputedStyle(this).color.match(/[\d.]+/g);
-    this.toggleAttribute("dark", +r + +g + +b > 380);
-    this.stage.draw();
-  }
+  const cell = host.closest(".jp-Cell, .cell, article, body");
+  const isBefore = (image) =>
+    image.compareDocumentPosition(host) & Node.DOCUMENT_POSITION_FOLLOWING;
+  return [...(cell?.querySelectorAll("img") ?? [])].filter(isBefore).at(-1);
 }
 
 function define() {

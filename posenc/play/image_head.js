@@ -4,10 +4,10 @@ const PATCH_PAIRS = 16; // 32 columns, as in notebook 14
 const TRAINED_WIDTH = 8; // where patch numbers have learned what is below
 const LOOKS_AT_TWO = 2; // or at itself, or at one below
 
-// Waves: radians per patch number or, for each pair, per row down and per column
-// to the right.
+// Waves: for each pair, radians per row down and per column to the right. Numbers
+// count on from row to row, so that a step down is a whole row of them.
 const geometric = (count, base) => range(count).map((i) => base ** (-i / count));
-const numberWaves = (base) => geometric(PATCH_PAIRS, base).map((w) => [w]);
+const numberWaves = (base, columns) => geometric(PATCH_PAIRS, base).map((w) => [w * columns, w]);
 const axialWaves = (base) => {
   const frequencies = geometric(PATCH_PAIRS / 2, base);
   return [...frequencies.map((w) => [w, 0]), ...frequencies.map((w) => [0, w])];
@@ -17,22 +17,13 @@ const mixedWaves = (base) =>
     w * Math.sin(0.618 * Math.PI * i),
     w * Math.cos(0.618 * Math.PI * i),
   ]);
-const MAKERS = [numberWaves, axialWaves, axialWaves, mixedWaves];
+const WAVES = [numberWaves, axialWaves, axialWaves, mixedWaves];
 
-// Patch numbers have offsets [number], and the others [down, right].
-const cosinesAndSines = (offset, waves) =>
-  waves.flatMap((wave) => {
-    const angle = wave.reduce((sum, w, i) => sum + w * offset[i], 0);
+const cosinesAndSines = ([down, right], waves) =>
+  waves.flatMap(([perRow, perColumn]) => {
+    const angle = down * perRow + right * perColumn;
     return [Math.cos(angle), Math.sin(angle)];
   });
-const dot = (one, two) => one.reduce((sum, x, i) => sum + x * two[i], 0);
-const softmax = (scores) => {
-  const highest = Math.max(...scores);
-  const powers = scores.map((score) => Math.exp(score - highest));
-  const total = powers.reduce((sum, power) => sum + power, 0);
-  return powers.map((power) => power / total);
-};
-
 // A head that is to look at two offsets with half of its weight each, found by
 // gradient descent with steps that adapt, as in notebook 14.
 function trainedQuery(rows, wanted, steps = 400) {
@@ -57,20 +48,15 @@ function trainedQuery(rows, wanted, steps = 400) {
 }
 
 const trained = new Map(); // queries, by encoding and base
-function queryRightAndBelow(isNumbered, waves, name) {
+function queryRightAndBelow(encoding, base, waves) {
+  const name = `${encoding} ${base}`;
   if (trained.has(name)) return trained.get(name);
-  const around = range(31).map((i) => i - 15);
-  const offsets = isNumbered
-    ? range(127).map((i) => [i - 63])
-    : around.flatMap((down) => around.map((right) => [down, right]));
-  const goals = isNumbered
-    ? [[1], [TRAINED_WIDTH]]
-    : [
-        [0, 1],
-        [1, 0],
-      ];
+  const around = range(31, -15);
+  // A number beyond the end of a row is that of a patch in the next one.
+  const across = encoding === 0 ? range(TRAINED_WIDTH) : around;
+  const offsets = around.flatMap((down) => across.map((right) => [down, right]));
   const rows = offsets.map((offset) => cosinesAndSines(offset, waves));
-  const wanted = goals.map((goal) => offsets.findIndex((offset) => `${offset}` === `${goal}`));
+  const wanted = ["0,1", "1,0"].map((goal) => offsets.findIndex((offset) => `${offset}` === goal));
   trained.set(name, trainedQuery(rows, wanted));
   return trained.get(name);
 }
@@ -79,16 +65,10 @@ function queryRightAndBelow(isNumbered, waves, name) {
 // looks at two places, its weights. `places` are rows down and columns to the
 // right of the patch, in an image of so many columns.
 function valuesOf(places, columns, { encoding, below, base }) {
-  const isNumbered = encoding === 0;
-  const waves = MAKERS[encoding](base);
-  const offsets = isNumbered ? places.map(([down, right]) => [down * columns + right]) : places;
-  const scores = (query) => offsets.map((offset) => dot(query, cosinesAndSines(offset, waves)));
-  if (below === LOOKS_AT_TWO) {
-    const name = `${MAKERS[encoding].name} ${base}`;
-    return softmax(scores(queryRightAndBelow(isNumbered, waves, name)));
-  }
-  const ahead = isNumbered ? [TRAINED_WIDTH] : [1, 0]; // one below
-  const goal = ahead.map((step) => below * step);
-  const query = cosinesAndSines(goal, waves);
-  return scores(query.map((x) => x / PATCH_PAIRS));
+  const waves = WAVES[encoding](base, columns);
+  const inTraining = WAVES[encoding](base, TRAINED_WIDTH);
+  const scores = (query) => places.map((place) => dot(query, cosinesAndSines(place, waves)));
+  if (below === LOOKS_AT_TWO)
+    return softmax(scores(queryRightAndBelow(encoding, base, inTraining)));
+  return scores(cosinesAndSines([below, 0], inTraining).map((x) => x / PATCH_PAIRS));
 }

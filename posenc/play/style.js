@@ -63,14 +63,12 @@ const STYLE = `
   .dot { fill: var(--tone); }
   .peak { fill: var(--ink); stroke: var(--ground); }
   .knob { fill: var(--ground); stroke: var(--tone); stroke-width: 3.5; }
-  .grip:hover .knob { fill: var(--tone); }
   .between { fill: var(--line); opacity: 0.45; stroke: none; }
   .met { fill: var(--blue); opacity: 0.35; stroke: none; }
   .new { fill: var(--orange); opacity: 0.75; stroke: none; }
   .step { stroke: var(--ink); stroke-width: 1.5; }
   .arrow { stroke-width: 3.5; }
   .bar { fill: var(--line); }
-  .grip:hover .bar { fill: var(--soft); }
   .long { stroke-width: 8; }
   svg .strong { font-weight: 600; }
   .frame { fill: none; stroke: var(--tone, var(--ink)); stroke-width: 2; }
@@ -80,6 +78,7 @@ const STYLE = `
   .room { fill: transparent; }
   .weight { fill: var(--blue); }
   .wrong { fill: none; stroke: var(--tone); stroke-width: 1.5; }
+  .ahead { fill: var(--ground); stroke: none; }
   .edge { fill: none; stroke: var(--line); }
   .off { opacity: 0.25; }
   .looks { stroke: var(--orange); stroke-width: 1.5; }

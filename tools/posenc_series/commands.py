@@ -1,7 +1,6 @@
 """What the commands of tools, workshop and web have in common."""
 
 import argparse
-import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -25,17 +24,3 @@ def run(main: Callable[[], None]) -> None:
         main()
     except (CommandError, OSError) as error:
         sys.exit(f"{Path(sys.argv[0]).name}: error: {error}")
-
-
-def repository_name(text: str) -> str:
-    """An argument that is OWNER/NAME, or an error."""
-    if not re.fullmatch(r"[\w.-]+/[\w.-]+", text):
-        raise argparse.ArgumentTypeError(f"not OWNER/NAME: {text}")
-    return text
-
-
-def site_address(text: str) -> str:
-    """An argument that is the address of a site, with a slash at its end."""
-    if not re.fullmatch(r"https?://\w[^\s\"]*", text):
-        raise argparse.ArgumentTypeError(f"not an address: {text}")
-    return text.rstrip("/") + "/"

@@ -1,4 +1,4 @@
-// What every page does besides: print, formulas, pictures, search.
+// What every page does besides: print, formulas, outline.
 "use strict";
 
 // On paper the colors are those of the light theme.
@@ -24,29 +24,6 @@ document.fonts.ready.then(() => {
     }
   });
 });
-
-// A figure that is small on a telephone opens by itself, to be enlarged.
-document.querySelectorAll("article img").forEach((image) => {
-  if (!image.closest("a")) {
-    const link = document.createElement("a");
-    link.href = image.src;
-    image.replaceWith(link);
-    link.append(image);
-  }
-});
-
-// The search page quotes a page's text: neither its menus nor its answers.
-if (typeof Search !== "undefined") {
-  Search.htmlToText = (source, anchor) => {
-    const page = new DOMParser().parseFromString(source, "text/html");
-    const article = page.querySelector("article");
-    article
-      .querySelectorAll(".headerlink, script, style, details[class]")
-      .forEach((part) => part.remove());
-    const section = anchor && article.querySelector(anchor);
-    return (section || article).textContent;
-  };
-}
 
 // A link of the page's outline closes the outline, which would cover the page.
 document.addEventListener("click", (event) => {

@@ -3,9 +3,9 @@
 
 const SIGNALS = [
   ["Index / 100\u00a0000", (k) => Math.abs(k) / 999],
-  ["One slow hand, frequency 0.001", (k) => distance(k, [0.001])],
-  ["One fast hand, frequency", (k, frequency) => distance(k, [frequency])],
-  ["Eight hands, a row of 16 columns", (k) => distance(k, HANDS)],
+  ["A slow hand, frequency 0.001", (k) => distance(k, [0.001])],
+  ["A fast hand, frequency", (k, frequency) => distance(k, [frequency])],
+  ["Eight hands, 16 columns", (k) => distance(k, HANDS)],
 ];
 const CLEAR = 0.1; // of the longest row
 
@@ -32,19 +32,13 @@ add("apart", {
     const X = scale([0, 99], [34, width - 12]);
     const marked = X(position);
     const nearest = [];
-    // On a phone, the verdict needs the room beside a title.
-    const named = (title, i) => {
-      const full = i === 2 ? `${title} ${frequency}` : title;
-      return width < 500 ? full.replace(/^One (.)/, upper) : full;
-    };
-    const upper = (_, first) => first.toUpperCase();
     const strips = SIGNALS.map(([title, signal], i) => {
       const Y = scale([0, 1], [88 * i + 84, 88 * i + 26]);
       const far = (p) => signal(p - position, frequency);
       nearest[i] = Math.min(...others.map(far));
       const close = others.filter((p) => far(p) < CLEAR).length;
       return [
-        text(X.start, Y.end - 10, named(title, i)),
+        text(X.start, Y.end - 10, i === 2 ? `${title} ${frequency}` : title),
         close
           ? text(X.end, Y.end - 10, `${close} too close`, "end orange")
           : text(X.end, Y.end - 10, "all clear", "end soft"),

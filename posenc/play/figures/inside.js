@@ -2,11 +2,11 @@
 
 const A = "a".charCodeAt(0);
 
-// What is ahead stays clear.
-const CLEAR = [0, 0, 0, 0];
-const mapImage = (weights, count) =>
-  bitmap(count, count, (key, query) =>
-    key > query ? CLEAR : BRIGHTNESS[Math.round(255 * weights[query * count + key])],
+const mapImage = (map) =>
+  bitmap(
+    map.length,
+    map.length,
+    (key, query) => BRIGHTNESS[Math.round(255 * (map[query][key] ?? 0))],
   );
 
 // Only what the switches and the letters change is computed anew.
@@ -19,10 +19,8 @@ function compute(letters, { heads, pairs, positions }) {
   );
   const on = [0, 1].map((layer) => range(HEADS).map((head) => isOn(heads, HEADS * layer + head)));
   Object.assign(computed, run(letters, frequencies, on), { for: wanted });
-  const count = letters.length;
-  const rows = range(count).map((p) => computed.ratings.subarray(26 * p, 26 * p + 26));
-  computed.predicted = rows.map((row) => row.indexOf(Math.max(...row)));
-  computed.images = computed.maps.map((map) => mapImage(map, count));
+  computed.predicted = computed.ratings.map((row) => row.indexOf(Math.max(...row)));
+  computed.images = computed.maps.map(mapImage);
   return computed;
 }
 
@@ -50,10 +48,10 @@ function textPicture({ letters, length, round, position, head, maps, predicted }
   const rows = Math.ceil(length / inRow);
   const [bar, deep] = [12, 44]; // pixels of a column, and of a row
   const at = (p) => [((p % inRow) + 0.5) * cell, Math.floor(p / inRow) * deep];
-  const weights = maps[head].subarray(position * length);
+  const weights = maps[head][position];
   const cells = letters.map((letter, p) => {
     const [x, y] = at(p);
-    const seen = p <= position ? weights[p] : 0;
+    const seen = weights[p] ?? 0;
     const guess = p > 0 ? spelled(predicted[p - 1]) : "";
     const isKnown = p > round;
     const isWrong = isKnown && predicted[p - 1] !== letter;
@@ -97,6 +95,19 @@ function mapsPicture({ images, heads, head, position, length }, width) {
     (place % HEADS) * (size + gap),
     Math.floor(place / HEADS) * step + 18,
   ];
+  // What is ahead of a letter stays clear.
+  const stairs = range(length).flatMap((k) => [
+    [k + 1, k],
+    [k + 1, k + 1],
+  ]);
+  const ahead = (left, top) =>
+    path(
+      [...stairs, [length, 0]].map(([x, y]) => [
+        left + (x / length) * size,
+        top + (y / length) * size,
+      ]),
+      "ahead",
+    );
   const maps = images.map((image, place) => {
     const [left, top] = placeOf(place);
     const isOff = !isOn(heads, place);
@@ -105,6 +116,7 @@ function mapsPicture({ images, heads, head, position, length }, width) {
     return [
       `<image class="${isOff ? "off" : ""}" x="${px(left)}" y="${px(top)}"
           width="${px(size)}" height="${px(size)}" href="${image}"/>`,
+      ahead(left, top),
       box(left, top, size, size, "edge"),
       text(left, top - 5, title, place === head ? "strong" : "soft"),
     ];
@@ -141,7 +153,7 @@ function inWords({ letters, length, round, head, maps, predicted }) {
   // What the shown head does, on average over the text.
   const mean = (from, offset) => {
     const all = range(length).slice(from);
-    const sum = all.reduce((total, p) => total + maps[head][p * length + p - offset], 0);
+    const sum = all.reduce((total, p) => total + maps[head][p][p - offset], 0);
     return all.length ? number(sum / all.length, 2) : "0";
   };
   const before = mean(1, 1);

@@ -90,17 +90,8 @@ function dialPicture({ query, key, pair }, computed, width, height, unit) {
   const title = w ? `a turn in ${brief(TURN / w)}${unit}` : "does not turn";
   const begins = (angle, tone = "") =>
     line(dial.x, dial.y, ...tipOf(dial, angle), `dashed ${tone}`);
-  const arrow = (name, angle, tone) => {
-    const tip = tipOf(dial, angle);
-    const stem = line(dial.x, dial.y, ...tip, `arrow ${tone}`);
-    return w ? [stem, grip(name, knob(...tip, tone))] : stem;
-  };
+  const arrow = (angle, tone) => line(dial.x, dial.y, ...tipOf(dial, angle), `arrow ${tone}`);
   const apart = halfTurn(keyAt0 - queryAt0 - (query - key) * w);
-  const turn = (name, position) => (_, drag) => {
-    drag.from ??= position;
-    const moved = drag.from + turned(dial, drag) / w;
-    return { [name]: clamp(0, Math.round(moved), 63) };
-  };
   return {
     width,
     height,
@@ -109,11 +100,10 @@ function dialPicture({ query, key, pair }, computed, width, height, unit) {
       sector(dial, queryAt0 + query * w, apart, "between"),
       circle(dial.x, dial.y, radius, "dial"),
       queryAt0 === keyAt0 ? begins(queryAt0) : [begins(queryAt0, "blue"), begins(keyAt0, "orange")],
-      arrow("turn query", queryAt0 + query * w, "blue"),
-      arrow("turn key", keyAt0 + key * w, "orange"),
+      arrow(queryAt0 + query * w, "blue"),
+      arrow(keyAt0 + key * w, "orange"),
       text(dial.x, dial.y + radius + 26, "dashed: at position 0", "middle soft"),
     ],
-    drag: { "turn query": turn("query", query), "turn key": turn("key", key) },
   };
 }
 

@@ -64,7 +64,6 @@ export class Cell {
   say(what) {
     this.says.textContent = `${this.name}${what && ": "}${what}`;
     this.resets.hidden = !posenc.read("cell", this.id);
-    this.box.classList.toggle("is-busy", what === "running" || what === "waits");
   }
 
   begin() {

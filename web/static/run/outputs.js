@@ -14,18 +14,12 @@ function textBox(kind, text) {
   return element;
 }
 
-// A picture that opens by itself, to be enlarged.
 function picture(content, { alt, width }) {
-  const bytes = Uint8Array.from(atob(content), (sign) => sign.charCodeAt(0));
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([bytes], { type: "image/png" }));
-  link.target = "_blank";
   const image = document.createElement("img");
-  image.src = link.href;
+  image.src = `data:image/png;base64,${content}`;
   image.alt = alt ?? "A picture without a description";
   if (width) image.width = width;
-  link.append(image);
-  return link;
+  return image;
 }
 
 function shown(data, metadata) {

@@ -22,7 +22,6 @@ async function run(place) {
   addScratchCell();
   const { Session } = await import(`./session.js${search}`);
   posenc.session = new Session([...document.querySelectorAll("[id^='cell-id='] + .cell")]);
-  document.documentElement.classList.add("runs");
 }
 
 function addScratchCell() {
