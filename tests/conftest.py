@@ -14,7 +14,6 @@ from built_site import page as page
 from built_site import project as project
 from hypothesis import settings
 from in_browser import figures as figures
-from in_browser import handout as handout
 from posenc_series import commands, listing
 from posenc_series.chapters import run_up_to
 from posenc_series.commands import CommandError

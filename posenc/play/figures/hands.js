@@ -4,7 +4,7 @@ add("hands", {
   ask: `Drag the framed row through the matrix, or turn one of the first four
     hands. Which hands tell neighboring positions apart? Which tell the first
     half of the positions from the second?`,
-  note: `The number above each dial is the hand's wavelength. The first hand is
+  note: `The number above each dial is the hand's wavelength, λ. The first hand is
     back where it was after 6.3 positions, so its columns flicker from row to
     row and tell neighbors apart. The third hand needs 63 positions: its sine
     is red, or positive, in the first half and blue, or negative, in the
@@ -55,9 +55,6 @@ add("hands", {
       .filter((p) => Math.abs(p - position) > 5)
       .map((p) => text(left - 10, Y(p + 0.5) + 4, p, "end soft"));
     const [y0, y1] = [Y(position), Y(position + 1)];
-    const heading = wide
-      ? text(0, 12, "wave-", "soft") + text(0, 25, "length", "soft")
-      : text(left - 10, 12, "λ", "end soft");
     const turns = (i, digits) => number((position * HANDS[i]) / TURN, digits);
     return {
       pictures: [
@@ -65,7 +62,7 @@ add("hands", {
           width,
           height: top + 282,
           layers: [
-            [heading, clocks],
+            [text(left - 10, 12, "λ", "end soft"), clocks],
             cells,
             area("row", heatmap(ROWS.slice(0, 64), left, top, right - left, 256)),
             [

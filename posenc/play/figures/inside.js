@@ -100,14 +100,11 @@ function mapsPicture({ images, heads, head, position, length }, width) {
     [k + 1, k],
     [k + 1, k + 1],
   ]);
-  const ahead = (left, top) =>
-    path(
-      [...stairs, [length, 0]].map(([x, y]) => [
-        left + (x / length) * size,
-        top + (y / length) * size,
-      ]),
-      "ahead",
-    );
+  const edge = (k) => (k / length) * size;
+  const ahead = (left, top) => {
+    const corners = [...stairs, [length, 0]].map(([x, y]) => [left + edge(x), top + edge(y)]);
+    return path(corners, "ahead");
+  };
   const maps = images.map((image, place) => {
     const [left, top] = placeOf(place);
     const isOff = !isOn(heads, place);

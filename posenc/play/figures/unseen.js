@@ -64,8 +64,7 @@ add("unseen", {
         text(dial.x, 2 * radius + 77, turns(length * after[i]), "middle orange"),
       ];
     });
-    const named = new Intl.ListFormat("en").format(fresh.map(String));
-    const plural = fresh.length > 1 ? "pairs" : "pair";
+    const named = new Intl.ListFormat("en").format(fresh.map(String)) || "none";
     return {
       pictures: [
         {
@@ -85,9 +84,7 @@ add("unseen", {
         { width, height: 2 * radius + 84, layers: [dials] },
       ],
       says: [
-        fresh.length
-          ? `The text turns ${plural} ${named} beyond what training shows.`
-          : "The text turns no pair beyond what training shows.",
+        `Pairs that the text turns beyond what training shows: ${named}.`,
         fastest < 0
           ? "Every pair makes a full turn in training."
           : `Pair ${fastest} is the fastest without a full turn in training.`,
