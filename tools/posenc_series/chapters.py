@@ -262,6 +262,7 @@ def relink(source: str, link: Link) -> str:
 
 def without_folds(source: str) -> str:
     """Text for paper, on which no cell is folded."""
+    source = re.sub(r"[^.\n]*\bfolded(?:,[^.\n]*)?\. ?", "", source)
     return re.sub(r"[Tt]he folded (?=`)|\bfolded (?=\w)", "", source)
 
 
@@ -287,5 +288,6 @@ def alt_texts(cell: NotebookNode, path: Path) -> list[str]:
         if "image/png" in output.get("data", {}):
             texts.append(output.metadata.get("image/png", {}).get("alt"))
     if not all(texts):
-        raise CommandError(f"{path.name}, {cell.id}: use show(fig, alt=...)")
+        place = f"{path.name}, cell {cell.id}"
+        raise CommandError(f"{place}: a picture without a text; show(alt=...)")
     return texts
