@@ -30,7 +30,6 @@ It prints Markdown, and names the rows that differ from those of
 test: what a library does otherwise than the paper may be meant so.
 """
 
-import argparse
 import os
 import re
 import sys
@@ -252,43 +251,41 @@ def rotary_functions() -> Iterator[tuple[str, str, Callable, dict]]:
     yield library, f"{name}, llama3", adapter, LLAMA3
 
 
-def counted(rows: int) -> object:
-    return use("torch:arange")(rows)
+def of_positions(table: Callable, rows: int, width: int, **options) -> object:
+    return table(width, use("torch:arange")(rows), **options)
 
 
-def zeros(rows: int, width: int) -> object:
-    return use("torch:zeros")(1, rows, width)
+def of_zeros(layer: Callable, rows: int, width: int) -> object:
+    return layer(use("torch:zeros")(1, rows, width))
 
 
-TABLES = {  # where it is made, and how: so many rows, so wide
-    "diffusers.models.embeddings:get_1d_sincos_pos_embed_from_grid": (
-        lambda made, n, d: made(d, counted(n), output_type="pt")
+def of_width(layer: Callable, rows: int, width: int) -> object:
+    return of_zeros(layer(width), rows, width)
+
+
+TIMES = "diffusers.models.embeddings:get_timestep_embedding"
+SINE = "diffusers.models.embeddings:SinusoidalPositionalEmbedding"
+MARIAN = "marian.modeling_marian:MarianSinusoidalPositionalEmbedding"
+M2M = "m2m_100.modeling_m2m_100:M2M100SinusoidalPositionalEmbedding"
+TABLES = {  # where it is, and what makes so many rows, so wide
+    "diffusers.models.embeddings:get_1d_sincos_pos_embed_from_grid": partial(
+        of_positions, output_type="pt"
     ),
-    "diffusers.models.embeddings:get_timestep_embedding": (
-        lambda made, n, d: made(counted(n), d)
-    ),
-    "diffusers.models.embeddings:SinusoidalPositionalEmbedding": (
-        lambda made, n, d: made(d, n).pe
-    ),
+    TIMES: lambda table, n, d: table(use("torch:arange")(n), d),
+    SINE: lambda layer, n, d: layer(d, n).pe,
     "keras_hub:layers.SinePositionEncoding": (
-        lambda made, n, d: made()(zeros(n, d))
+        lambda layer, n, d: of_zeros(layer(), n, d)
     ),
-    "positional_encodings.torch_encodings:PositionalEncoding1D": (
-        lambda made, n, d: made(d)(zeros(n, d))
-    ),
-    "x_transformers.x_transformers:ScaledSinusoidalEmbedding": (
-        lambda made, n, d: made(d)(zeros(n, d))
-    ),
+    "positional_encodings.torch_encodings:PositionalEncoding1D": of_width,
+    "x_transformers.x_transformers:ScaledSinusoidalEmbedding": of_width,
     "transformers.models.whisper.modeling_whisper:sinusoids": (
-        lambda made, n, d: made(n, d)
+        lambda table, n, d: table(n, d)
     ),
-    "transformers.models.marian.modeling_marian"
-    ":MarianSinusoidalPositionalEmbedding": (
-        lambda made, n, d: made(n, d).create_weight()
-    ),
-    "transformers.models.m2m_100.modeling_m2m_100"
-    ":M2M100SinusoidalPositionalEmbedding": (
-        lambda made, n, d: made.get_embedding(n, d)
+    f"transformers.models.{MARIAN}": lambda layer, n, d: layer(
+        n, d
+    ).create_weight(),
+    f"transformers.models.{M2M}": lambda layer, n, d: layer.get_embedding(
+        n, d
     ),
 }
 
@@ -339,14 +336,7 @@ def rows() -> Iterator[str]:
 
 def main() -> int:
     """Print the table, and return 1 if it is not that of the page."""
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "--write", action="store_true", help="put the table on the page"
-    )
-    write = parser.parse_args().write
+    write = sys.argv[1:] == ["--write"]
     os.environ["KERAS_BACKEND"] = "torch"
     use("torch:set_grad_enabled")(False)
     lines = []

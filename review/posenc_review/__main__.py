@@ -14,7 +14,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 
 from . import CONVENTIONS, LAYOUTS, review, review_rotary
-from .measure import FORMATS
+from .measure import DIGITS
 
 OPTIONS = {  # name: type, what it says
     "width": (int, "how many columns; by default 64"),
@@ -23,8 +23,8 @@ OPTIONS = {  # name: type, what it says
     "tolerance": (float, "how far a number may be off"),
     "layout": (str, f"rotary: hold it to one of: {'; '.join(LAYOUTS)}"),
     "config": (str, "rotary: hold it to a Hugging Face model's config.json"),
-    "layers": (str, "rotary: whose settings, where a config has several sets"),
-    "dtype": (str, f"rotary: the shortest format of: {', '.join(FORMATS)}"),
+    "layers": (str, "rotary: whose settings, where a config has several"),
+    "dtype": (str, f"rotary: the shortest format of: {', '.join(DIGITS)}"),
     "convention": (str, f"table: hold it to one of: {'; '.join(CONVENTIONS)}"),
     "start": (int, "table: the position of its first row"),
 }
@@ -51,10 +51,9 @@ def main() -> int:
     except Exception as error:  # whatever the module raises
         command.error(f"{target}: {type(error).__name__}: {error}")
     try:
-        if rotary and "config" in given:
+        if "config" in given:
             path, layers = given.pop("config"), given.pop("layers", "")
-            asked = model_settings(path, layers, given.get("width"))
-            given = asked | given
+            given = model_settings(path, layers, given.get("width")) | given
         found = (review_rotary if rotary else review)(function, **given)
     except (OSError, TypeError, ValueError) as error:
         command.error(str(error))  # exits with 2
@@ -87,13 +86,20 @@ def model_settings(
         raise ValueError(f"config={path}: transformers knows no model {name}")
     whole = CONFIG_MAPPING[name].from_dict(settings)
     config = whole.get_text_config()
-    module = rotary_module(config, (type(config), type(whole)))
-    asked = {
-        key.removesuffix("inv_freq").removesuffix("_"): value.numpy()
-        for key, value in (module.named_buffers() if module else ())
-        if key.endswith("inv_freq") and "original" not in key
-    }
-    kinds = str(module.rope_type) if asked else ""
+    place = type(config).__module__.replace("configuration_", "modeling_")
+    asked, kinds = {}, ""
+    for of, kind in inspect.getmembers(importlib.import_module(place)):
+        if of.endswith("RotaryEmbedding") and "Vision" not in of:
+            wanted = inspect.signature(kind).parameters.get("config")
+            if wanted and wanted.annotation in (type(config), type(whole)):
+                module = kind(config)
+                kinds = str(getattr(module, "rope_type", ""))
+                asked = {
+                    key.removesuffix("inv_freq").removesuffix("_"): value
+                    for key, value in module.named_buffers()
+                    if key.endswith("inv_freq") and "original" not in key
+                }
+                break
     if not asked or "dynamic" in kinds:
         words = f"config={path}: {name} has no fixed frequencies in a rotary"
         raise ValueError(f"{words} module; give base= or frequencies=")
@@ -108,22 +114,10 @@ def model_settings(
         most = config.rope_parameters["original_max_position_embeddings"]
     return {
         "width": max(width, 2 * len(asked[layers])),
-        "frequencies": asked[layers],
+        "frequencies": asked[layers].numpy(),
         "length": getattr(module, f"{layers}_attention_scaling".lstrip("_")),
         "max_len": max(64, most),
     }
-
-
-def rotary_module(config: object, kinds: tuple[type, ...]) -> object | None:
-    """Return the module that computes angles, in the code of a model."""
-    place = type(config).__module__.replace("configuration_", "modeling_")
-    code = importlib.import_module(place)
-    for name, made in inspect.getmembers(code, inspect.isclass):
-        if name.endswith("RotaryEmbedding") and "Vision" not in name:
-            wanted = inspect.signature(made).parameters.get("config")
-            if wanted and wanted.annotation in kinds:
-                return made(config)
-    return None
 
 
 if __name__ == "__main__":

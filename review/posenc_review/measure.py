@@ -1,102 +1,247 @@
-"""How things are measured: calls, pairs of columns, frequencies, differences.
+"""Ask a function in many ways, and measure how it turns pairs of columns.
 
 A pair of columns is the hand of a clock, a complex number. At position `p`, a
 pair of frequency `w` should be multiplied by `exp(1j * p * w)`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
+DIGITS = {"bfloat16": 8, "float16": 11, "float32": 24, "float64": 53}
 FLOAT32 = 2.0**-24  # what rounding to float32 may change, relatively
-STEP = {"bfloat16": 2.0**-8, "float16": 2.0**-11}  # of numbers just below 1
-FORMATS = ("bfloat16", "float16", "float32", "float64")
-SHOWN = 6  # tokens of a call that are kept, to say what they became
-CHUNK = 2**18  # numbers that are compared in one go, to stay in the cache
+FIRST = "of positions 0 to 63", np.arange(64)[None]  # the first call
+MOST = 2**22  # numbers in a call: 32 MiB in float64
 
 
 class CallError(Exception):
     """A call raised an error, or returned what cannot be compared."""
 
 
-class OutOfReachError(ValueError):
-    """The function may be right, but is of a kind that is not reviewed."""
-
-
 def ask(function: Callable, *given: object) -> np.ndarray:
     """Return what a function returns as a new array; it may be a tensor."""
     try:
         with np.errstate(all="ignore"):
-            made = function(*given)
-        if hasattr(made, "detach"):  # PyTorch; its bfloat16 needs the `double`
-            made = made.detach().cpu().double()
-        array = np.asarray(made)
+            result = function(*given)
+        if hasattr(result, "detach"):  # PyTorch, whose bfloat16 needs `double`
+            result = result.detach().cpu().double()
+        array = np.asarray(result)
     except (Exception, SystemExit) as error:
         said = " ".join(str(error).split())[:200]
         words = f"{type(error).__name__}: {said}".removesuffix(": ")
         raise CallError(words) from error
-    if made is None or array.dtype.kind in "USOc":
-        raise CallError(f"it returns {type(made).__name__}, no real numbers")
+    if result is None or array.dtype.kind in "USOc":
+        raise CallError(f"it returns {type(result).__name__}, no real numbers")
     return array.astype(np.float64)
 
 
-def format_of(made: np.ndarray) -> str:
-    """Name the shortest format that holds all numbers of a result."""
-    some = made[np.isfinite(made) & ~np.isin(made, (-1, 0, 1))]
-    with np.errstate(over="ignore"):
-        fraction, exponent = np.frexp(some.astype(np.float32))
-        bfloat16 = np.ldexp(np.round(fraction * 256) / 256, exponent)
-        rounded = [bfloat16, some.astype("f2"), some.astype("f4")]
-    for name, values in zip(FORMATS, rounded, strict=False):
-        if len(some) and np.array_equal(values, some):
-            return name
-    return FORMATS[-1]
+class Call(NamedTuple):
+    """A call; once it is compared, only its first tokens that differ."""
+
+    name: str
+    positions: np.ndarray  # [rows, tokens]
+    turned: np.ndarray  # [tokens of all rows, pairs], what multiplies hands
+    wrong: np.ndarray | None = None  # [rows, tokens]
+    off: np.ndarray | None = None  # [pairs], how far at most if they differ
 
 
-# Pairs, and how they turn.
+class Rotation:
+    """A rotary function, asked with numbers that 16 bits can hold."""
+
+    def __init__(self, rotate: Callable, width: int):
+        """Ask for each column alone, which shows what pairs they make."""
+        random = np.random.default_rng(3)
+        sizes = random.integers(64, 128, (61, width)) / 128
+        self.pool = sizes * random.choice([-1, 1], sizes.shape)
+        self.rotate, self.width = rotate, width
+        self.changed: set[str] = set()  # arguments, in place
+        places = np.array([[3, 0, 1, 2, 40]])  # in no order
+        units = np.eye(width)[:, None, None].repeat(5, axis=2)
+        alone = [self.ask("with one column", unit, places) for unit in units]
+        matrices = np.concatenate(alone)[:, places[0].argsort()]
+        self.matrices = matrices.transpose(1, 2, 0)  # [position, to, from]
+        self.pairs, self.written, self.turning = pairs_of(self.matrices)
+
+    def ask(
+        self, name: str, x: np.ndarray, positions: np.ndarray
+    ) -> np.ndarray:
+        """Return what becomes of `x`."""
+        mine, places = x.copy(), positions.astype(np.int64)
+        try:
+            result = ask(self.rotate, mine, places)
+            if result.shape != x.shape:
+                words = f"the result's shape is {result.shape}, not {x.shape}"
+                raise CallError(words)
+        except CallError as error:
+            raise CallError(f"A call {name} fails: {error}") from error
+        if not np.array_equal(mine, x):
+            self.changed.add("x")
+        if not np.array_equal(places, positions):
+            self.changed.add("positions")
+        return result
+
+    def call(self, name: str, positions: np.ndarray) -> Call:
+        """Make a call with vectors no two neighbors of which are alike."""
+        x = self.pool[np.arange(positions.size) % len(self.pool)]
+        x = x.reshape(*positions.shape, -1)
+        result = self.ask(name, x, positions)
+        turned = hands(result, self.written) / hands(x, self.pairs)
+        return Call(name, positions, turned.reshape(positions.size, -1))
+
+    def trouble(self, place: int) -> str:
+        """Say what is raised by a call that ends with some position."""
+        try:
+            self.call("", np.append(FIRST[1][:, 1:], [[place]], axis=1))
+        except CallError as error:
+            return str(error.__cause__)
+        return ""
 
 
-def pairs_of(matrices: np.ndarray) -> np.ndarray:
-    """Return which columns turn together, `[pairs, 2]`.
+def hands(numbers: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """Return pairs of columns as complex numbers: `[..., pairs]`."""
+    return numbers[..., pairs[:, 0]] + 1j * numbers[..., pairs[:, 1]]
 
-    The matrices say what some positions make of each column.
+
+def pairs_of(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Read off which columns turn together.
+
+    Args:
+        matrices: What some positions, 0 first, make of each column.
+
+    Returns:
+        All columns in pairs, first those that turn, `[pairs, 2]`; where these
+        are written; how many turn.
     """
-    mixing = np.abs(np.nan_to_num(matrices)).max(axis=0)
+    columns = np.arange(len(matrices[0]))
+    seen, written = np.abs(matrices[0]).argmax(axis=0), columns.copy()
+    moved = np.flatnonzero(seen != columns)
+    if len(moved) and moved[0] > 0 and np.ptp(moved) % 2:
+        # Neighbors of a part may be written as halves, as DeepSeek does.
+        part = np.arange(moved[0] - 1, moved[-1] + 2)
+        written[part % len(seen)] = part.reshape(2, -1).T.ravel()
+    written = written if np.array_equal(seen, written) else columns
+
+    mixing = np.abs(np.nan_to_num(matrices[:, written])).max(axis=0)
     others = np.maximum(mixing, mixing.T) > 1e-7 * mixing.max()
-    np.fill_diagonal(others, False)
+    others[columns, columns] = False
     if others.sum(axis=1).max() > 1:
         column = int(others.sum(axis=1).argmax())
-        into = np.flatnonzero(others[column])[:SHOWN].tolist()
+        into = np.flatnonzero(others[column])[:6].tolist()
         raise CallError(f"Column {column} is mixed with columns {into}")
-    if not others.any():
+    pairs = np.argwhere(np.triu(others))
+    if not len(pairs):
         raise CallError("No column is mixed with another at positions 0 to 40")
-    return np.argwhere(np.triu(others))
+    rest = np.setdiff1d(columns, pairs).reshape(-1, 2)
+    both = np.concatenate([pairs, rest])
+    return both, written[both], len(pairs)
 
 
-def filled(pairs: np.ndarray, width: int) -> np.ndarray:
-    """Add the pairs that stand still among or before those that turn."""
-    first, apart = pairs[:, 0], np.ptp(pairs, axis=1)
-    step = 2 if apart[0] == 1 else 1
-    whole = first[0] <= step or 2 * apart[0] == width
-    due = np.arange(0 if whole else first[0], first[-1] + 1, step)
-    if np.ptp(apart) or not np.isin(first, due).all():
-        return pairs
-    return np.stack([due, due + apart[0]], axis=1)
+def calls(most: int, width: int) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield calls of many kinds: what they are, and positions.
+
+    No length is a multiple of a block, but 4096. Batches are larger than 16
+    and 32. Positions are near and far, alone and together.
+    """
+    random = np.random.default_rng(7)
+    yield FIRST
+    for tokens in (7, 129, 333, 1025, 4096, min(20_011, MOST // width)):
+        if tokens <= most:
+            start = min(20, most - tokens)
+            yield f"of {tokens} tokens", start + np.arange(tokens)[None]
+    yield "of 7 tokens", 30 + np.arange(7)[None]
+    for rows in (2, 4, 7, 13, 17, 33, 17):
+        starts = random.integers(0, most - 5, (rows, 1))
+        yield f"of {rows} rows of 5 tokens", starts + np.arange(5)
+        alone = random.integers(0, most, (rows, 1))
+        yield f"of one token in each of {rows} rows", alone
+    near, far = np.arange(16), np.arange(most - 16, most)
+    for name, positions in {
+        "behind padding": [[1, 1, 1, 0, 1, 2], [0, 0, 1, 2, 3, 4], near[:6]],
+        "of equal positions": [[9] * 5, [4] * 5],
+        "of two rows of 4 tokens": [[5, 6, 7, 8], [5, 9, 6, 40]],
+        "of two texts of 4 tokens": [[5, 6, 7, 8], [0, 1, 2, 3]],
+        "of positions out of order": [[5, 9, 6, 40, 7, 20]],
+        "of 5, 6, 7, 9, 40, 20": [[5, 6, 7, 9, 40, 20]],
+        "of positions backwards": [[9, 8, 7, 6, 5]],
+        "of two exchanged positions": [[5, 7, 6, 8, 9]],
+        "of packed texts": [[*range(29), *range(17), *range(40)]],
+        "of near and far positions": [[*near, *far]],
+    }.items():
+        yield name, np.array(positions)
+    yield "of 5 rows of 5 tokens", random.integers(0, most - 5, (5, 5))
+    tokens = min(4096, most)
+    rows = min(max(1, 2**19 // (4096 * width)), 33)
+    for start in range(0, most, rows * tokens):
+        places = np.arange(start, start + rows * tokens)
+        places = np.minimum(places, most - 1).reshape(rows, tokens)
+        yield f"of {rows} rows of {tokens} tokens", places
+    for place in np.unique(np.geomspace(1, most, 40).astype(int) - 1):
+        yield "of one token", np.array([[place]])
+    yield f"{FIRST[0]}, once more", FIRST[1]
 
 
-def hands(values: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """Return pairs of columns as complex numbers: `[tokens, pairs]`."""
-    first, second = (values.take(side, axis=1) for side in pairs.T)
-    return first + 1j * second
+# How pairs turn.
+
+
+def format_of(values: np.ndarray) -> str:
+    """Name the shortest format that holds all numbers of a result."""
+    some = values[np.isfinite(values) & ~np.isin(values, (-1, 0, 1))]
+    fraction, exponent = np.frexp(some)
+    for name, digits in DIGITS.items():
+        rounded = np.ldexp(np.round(fraction * 2**digits), exponent - digits)
+        if len(some) and np.array_equal(rounded, some):
+            return name
+    return "float64"
+
+
+class Series(NamedTuple):
+    """Frequencies of a base, perhaps divided by a number."""
+
+    frequencies: np.ndarray
+    words: str
+    usual: bool  # whether it may be meant
 
 
 class Rates(NamedTuple):
-    """How pairs turn at the first positions: an entry for each pair."""
+    """How pairs turn, an entry for each."""
 
-    measured: np.ndarray  # radians per position, counterclockwise
+    measured: np.ndarray  # radians per position
     doubt: np.ndarray  # by how much these may be off
-    length: np.ndarray  # by how much vectors become longer
+    evenly: bool  # whether all turn by the same angle from token to token
+
+    def beyond(self, due: np.ndarray) -> np.ndarray:
+        """Return how much further they turn; whole turns are not seen."""
+        return np.angle(np.exp(1j * (self.measured - due)))
+
+    def differ(self, due: np.ndarray, loose: float = 0) -> np.ndarray:
+        """Tell which turn otherwise than is due."""
+        allowed = self.doubt + 2 * lost(due) + loose * np.abs(due)
+        return np.abs(self.beyond(due)) > allowed
+
+    def series(self) -> Series | None:
+        """Return the base that all follow, if any."""
+        size, sign = np.abs(self.measured), np.sign(self.measured[0])
+        if len(size) < 2 or not (self.measured * sign > 0).all():
+            return None
+        weights = size / (self.doubt + 1e-6 * size)
+        pair = np.arange(len(size))
+        slope, start = np.polyfit(pair, np.log(size), 1, w=weights)
+        base, factor = np.exp(-slope * len(size)), np.exp(start)
+        for digits in (3, 6, 17):  # round numbers first
+            some = float(f"{base:.{digits}g}")
+            for by in (1.0, 1 / float(f"{1 / factor:.4g}"), factor):
+                due = sign * by * geometric(some, len(size))
+                if not self.differ(due).any():
+                    words = f"base {some:.6g}"
+                    if abs(by - 1) > 1e-6:
+                        words += f" and all divided by {1 / by:.5g}"
+                    # Parts of a turn, and degrees, are slips.
+                    slips = np.array([180 / np.pi, 2 * np.pi]) * by
+                    usual = 1 < some < 1e12 and by < 1.00001
+                    usual = usual and (np.abs(slips - 1) > 1e-3).all()
+                    return Series(due, words, usual)
+        return None
 
 
 def rates(near: np.ndarray, far: np.ndarray, step: float) -> Rates:
@@ -119,14 +264,9 @@ def rates(near: np.ndarray, far: np.ndarray, step: float) -> Rates:
         doubt = rounded / 2**power + 16 * FLOAT32 * np.abs(measured)
     if (np.abs(measured - first) > 4 * rounded).any():  # far ones mislead
         measured, doubt = first, np.full(len(first), rounded)
-    return Rates(measured, doubt, np.median(np.abs(near[1:]), axis=0))
-
-
-def turns_evenly(near: np.ndarray, seen: Rates) -> bool:
-    """Tell whether pairs turn, by the same angle from token to token."""
-    foretold = near[1:-1] * np.exp(1j * seen.measured)
-    evenly = np.abs(near[2:] - foretold) <= 0.1
-    return bool(np.abs(seen.measured).max() > 1e-9 and evenly.all())
+    jumps = np.abs(near[2:] - near[1:-1] * np.exp(1j * measured))
+    evenly = np.abs(measured).max() > 1e-9 and (jumps <= 0.1).all()
+    return Rates(measured, doubt, bool(evenly))
 
 
 def geometric(base: float, pairs: int, steps: int = 0) -> np.ndarray:
@@ -143,114 +283,54 @@ def lost(frequencies: np.ndarray) -> np.ndarray:
     return (8 + np.arange(len(frequencies))) * FLOAT32 * np.abs(frequencies)
 
 
-def missed(seen: Rates, due: np.ndarray) -> np.ndarray:
-    """Return by how much frequencies are off, apart from whole turns."""
-    return np.abs(np.angle(np.exp(1j * (seen.measured - due))))
-
-
-def differ(seen: Rates, due: np.ndarray, loose: float = 0) -> np.ndarray:
-    """Tell which pairs have other frequencies than those due."""
-    allowed = seen.doubt + 2 * lost(due) + loose * np.abs(due)
-    return missed(seen, due) > allowed
-
-
-class Series(NamedTuple):
-    """The frequencies of a base, perhaps multiplied by a factor."""
-
-    frequencies: np.ndarray
-    base: float
-    factor: float
-
-    @property
-    def usual(self) -> bool:
-        """Whether these may be meant. Degrees and parts of a turn cannot."""
-        slips = np.array([180 / np.pi, 2 * np.pi]) * self.factor
-        possible = 1 < self.base < 1e12 and self.factor < 1.00001
-        return possible and (np.abs(slips - 1) > 1e-3).all()
-
-    def __str__(self) -> str:
-        """Name the base and the factor."""
-        words = f"base {self.base:.6g}"
-        if abs(self.factor - 1) > 1e-6:
-            words += f" and all divided by {1 / self.factor:.5g}"
-        return words
-
-
-def series(seen: Rates) -> Series | None:
-    """Return the base that the frequencies of all pairs follow, if any."""
-    size, count = np.abs(seen.measured), len(seen.measured)
-    sign = np.sign(seen.measured[0])
-    if count < 2 or (np.sign(seen.measured) != sign).any() or not sign:
-        return None
-    weights = size / (seen.doubt + 1e-6 * size)
-    slope, start = np.polyfit(np.arange(count), np.log(size), 1, w=weights)
-    base, factor = np.exp(-slope * count), np.exp(start)
-    for digits in (3, 6, 17):  # round numbers first
-        some = float(f"{base:.{digits}g}")
-        for by in (1.0, 1 / float(f"{1 / factor:.4g}"), factor):
-            due = sign * by * geometric(some, count)
-            if not differ(seen, due).any():
-                return Series(due, some, by)
-    return None
-
-
-# Calls, compared with the formula.
-
-
-class Call(NamedTuple):
-    """A call, and what became of its tokens."""
-
-    name: str
-    positions: np.ndarray  # [rows, tokens]
-    given: np.ndarray  # [rows * tokens, width]
-    made: np.ndarray  # [rows * tokens, width]
-
-
 class Reference(NamedTuple):
-    """The formula that calls are compared with."""
+    """The formula that calls are compared with, an entry for each pair."""
 
     pairs: np.ndarray  # [pairs, 2], columns
-    rates: np.ndarray  # radians per position of each pair
-    length: np.ndarray  # by how much each becomes longer
-    tolerance: float
+    rates: np.ndarray  # radians per position
+    lengths: np.ndarray  # by how much it becomes longer
     forgiven: np.ndarray  # radians per position that may be lost
+    tolerance: float
 
-    def due(self, given: np.ndarray, places: np.ndarray) -> np.ndarray:
-        """Return what hands become at some positions."""
-        angles = np.multiply.outer(places.astype(float), self.rates)
+    def due(self, positions: np.ndarray) -> np.ndarray:
+        """Return by what hands are multiplied at some positions."""
+        angles = np.multiply.outer(positions.astype(float), self.rates)
         waves = np.empty(angles.shape, complex)
         waves.real, waves.imag = np.cos(angles), np.sin(angles)
-        return given * (self.length * waves)
+        return self.lengths * waves
 
+    def compare(self, call: Call) -> Call:
+        """Return a call with the tokens that differ."""
+        places = call.positions.ravel()
+        off = np.abs((call.turned - self.due(places)).view(float))
+        off = off.reshape(*call.turned.shape, 2).max(axis=-1)
+        slack = self.lengths * np.multiply.outer(np.abs(places), self.forgiven)
+        right = off <= self.tolerance + slack  # and not if they are NaN
+        wrong = ~right.all(axis=1)
+        off = np.nan_to_num(np.where(right, 0, off), nan=np.inf).max(axis=0)
+        turned = call.turned[np.flatnonzero(wrong)[:6]]
+        wrong = wrong.reshape(call.positions.shape)
+        return call._replace(turned=turned, wrong=wrong, off=off)
 
-class Compared(NamedTuple):
-    """Which tokens of a call differ, and the first of them in detail."""
-
-    name: str
-    positions: np.ndarray  # [rows, tokens]
-    wrong: np.ndarray  # [rows, tokens]
-    worst: float  # how far off a number is
-    places: np.ndarray  # [shown, 2], rows and tokens of the first
-    given: np.ndarray  # [shown, pairs], their hands
-    made: np.ndarray  # [shown, pairs], and what these became
-
-
-def compare(call: Call, reference: Reference) -> Compared:
-    """Compare all numbers of a call's pairs with the formula."""
-    places, pairs = call.positions.ravel(), reference.pairs
-    wrong, worst = np.empty(places.size, bool), 0.0
-    size = max(1, CHUNK // call.given.shape[1])
-    for start in range(0, places.size, size):
-        piece = slice(start, start + size)
-        due = reference.due(hands(call.given[piece], pairs), places[piece])
-        off = np.abs((hands(call.made[piece], pairs) - due).view(float))
-        off = np.where(np.isfinite(off), off, np.inf).reshape(*due.shape, 2)
-        slack = np.multiply.outer(np.abs(places[piece]), reference.forgiven)
-        slack = reference.tolerance + 1.5 * reference.length * slack
-        wrong[piece] = (off.max(axis=-1) > slack).any(axis=-1)
-        worst = max(worst, off[wrong[piece]].max(initial=0))
-    wrong = wrong.reshape(call.positions.shape)
-    shown = np.argwhere(wrong)[:SHOWN]
-    at = np.ravel_multi_index(tuple(shown.T), wrong.shape)
-    both = (hands(values[at], pairs) for values in (call.given, call.made))
-    return Compared(call.name, call.positions, wrong, worst, shown, *both)
+    def read_back(self, turned: np.ndarray) -> list[int | str]:
+        """Say as which position each token, `[tokens, pairs]`, is turned."""
+        order = np.abs(self.rates).argsort()[::-1]
+        everywhere, read = np.arange(-(2**17), 2**17), []
+        waves = np.exp(1j * everywhere * self.rates[order[0]])
+        for hands in turned / self.lengths:
+            slack = 3 * max(self.tolerance, 1e-4)
+            doubt = 2 * self.forgiven[order[0]] * np.abs(everywhere)
+            places = everywhere[
+                np.abs(waves - hands[order[0]]) < slack + doubt
+            ]
+            for k in order[1:]:
+                doubt = 2 * self.forgiven[k] * np.abs(places)
+                missed = np.exp(1j * places * self.rates[k]) - hands[k]
+                places = places[np.abs(missed) < slack + doubt]
+            if len(places) == 1:
+                read.append(int(places[0]))
+            elif np.isfinite(hands).all():
+                read.append("no position" if hands.any() else "zero")
+            else:
+                read.append("NaN or infinity")
+        return read

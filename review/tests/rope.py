@@ -22,19 +22,18 @@ def turn_by(x, angles, layout="half"):
         first, second = 2 * np.arange(pairs), 2 * np.arange(pairs) + 1
     if layout == "half of the head":
         second = x.shape[-1] // 2 + np.arange(pairs)
-    made = np.array(x)
+    turned = np.array(x)
     one, other = x[..., first], x[..., second]
-    made[..., first] = one * np.cos(angles) - other * np.sin(angles)
-    made[..., second] = other * np.cos(angles) + one * np.sin(angles)
-    return made
+    turned[..., first] = one * np.cos(angles) - other * np.sin(angles)
+    turned[..., second] = other * np.cos(angles) + one * np.sin(angles)
+    return turned
 
 
 def rope(x, positions, frequencies=None, layout="half"):
     """Turn vectors `[batch, seq_len, width]` as RoPE does."""
     if frequencies is None:
         frequencies = speeds(x.shape[-1])
-    angles = np.asarray(positions)[..., None] * frequencies
-    return turn_by(x, angles, layout)
+    return turn_by(x, np.asarray(positions)[..., None] * frequencies, layout)
 
 
 def llama3(base=5e5, factor=8):

