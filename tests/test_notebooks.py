@@ -261,8 +261,7 @@ def cells_of(file) -> set[str]:
     return {f"#cell-id={cell.id}" for cell in cells}
 
 
-PAGES = [*ROOT.glob("*.md"), *ROOT.glob("*/README.md")]
-PAGES += [ROOT / "workshop/hub.md", *PATHS]
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("*/README.md"), *PATHS]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

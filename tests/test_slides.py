@@ -1,6 +1,7 @@
 """Slides ask, count hands and answer; they work offline, and fit."""
 
 import re
+from collections import Counter
 
 import nbformat
 import pytest
@@ -8,6 +9,8 @@ import slides
 from bs4 import BeautifulSoup
 from conftest import PATHS
 from nbformat.v4 import new_notebook
+from posenc_series import lessons
+from posenc_series.commands import CommandError
 from small_series import code, printed, prose, teal_picture
 
 CHOICES = "- **A** one\n- **B** two,\n  or so\n- something else"
@@ -174,3 +177,24 @@ def test_the_presenters_view_has_notes_and_leads(browser, deck):
         assert page.url.endswith("#predict-a")
         clock = desk.locator(".clock").inner_text()
         assert re.search(r"0 of \d min · .+ · slide 3 of 6", clock)
+
+
+def test_a_plan_leaves_each_section_the_minutes_of_its_slides():
+    plan = next(p for p in lessons.read_plans() if p["title"] == "90 minutes")
+    planned, needed = Counter(), Counter()
+    for row in plan["rows"]:
+        for section in lessons.sections_in(row):
+            planned[section] += row[0]
+    for path in (PATHS[0], PATHS[7]):
+        for slide in slides.Deck(path).slides:
+            needed[slide.section] += slide.minutes
+    assert not {s: needed[s] for s in planned if needed[s] > planned[s]}
+
+
+def test_a_plan_that_names_no_section_is_refused(monkeypatch, tmp_path):
+    text = lessons.CLASS.read_text(encoding="utf-8")
+    renamed = tmp_path / "class.toml"
+    renamed.write_text(text.replace("*Do distant words fade?*", "*Fade?*"))
+    monkeypatch.setattr(lessons, "CLASS", renamed)
+    with pytest.raises(CommandError, match="'90 minutes': no .* 'Fade"):
+        lessons.read_plans()

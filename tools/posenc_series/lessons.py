@@ -1,9 +1,12 @@
 """What whoever leads a group says and asks: workshop/class.toml."""
 
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+from posenc_series.chapters import headings, read_notebook
+from posenc_series.commands import CommandError
 from posenc_series.listing import NOTEBOOKS, ROOT
 
 CLASS = ROOT / "workshop/class.toml"
@@ -58,10 +61,40 @@ def table_of_questions() -> str:
     return "\n".join(lines)
 
 
-def plans() -> str:
-    """Plans to the minute as Markdown, each with the clock from 0:00 on."""
+def read_plans() -> list[dict]:
+    """The plans to the minute.
+
+    Raises:
+        CommandError: If one names a section that no notebook has.
+    """
+    plans = tomllib.loads(CLASS.read_text(encoding="utf-8"))["plan"]
+    titles = {
+        title
+        for each in NOTEBOOKS
+        for cell in read_notebook(each.path).cells
+        for title in headings(cell, 2)
+    }
+    for plan in plans:
+        for row in plan["rows"]:
+            for section in sections_in(row):
+                if section not in titles:
+                    raise CommandError(
+                        f"{CLASS}, plan {plan['title']!r}: no notebook has a"
+                        f" section {section!r}"
+                    )
+    return plans
+
+
+def sections_in(row: list) -> list[str]:
+    """The sections that a row of a plan names."""
+    _, what, late = row
+    return re.findall(r"\*(.+?)\*", f"{what} {late}")
+
+
+def table_of_plans() -> str:
+    """The plans as Markdown, each with the clock from 0:00 on."""
     parts = []
-    for plan in tomllib.loads(CLASS.read_text(encoding="utf-8"))["plan"]:
+    for plan in read_plans():
         lines = [
             f"### {plan['title']}",
             f"\n{plan['about']}\n",
@@ -73,7 +106,6 @@ def plans() -> str:
             clock = f"{now // 60}:{now % 60:02}"
             lines.append(f"| {clock} | {minutes} | {what} | {late} |")
             now += minutes
-        parts.append(
-            "\n".join([*lines, f"| {now // 60}:{now % 60:02} | | End. | |"])
-        )
+        lines.append(f"| {now // 60}:{now % 60:02} | | End. | |")
+        parts.append("\n".join(lines))
     return "\n\n".join(parts)
