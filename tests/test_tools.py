@@ -20,7 +20,7 @@ def test_what_was_trained_is_stored(command, monkeypatch, tmp_path):
         model.set_weights(load_weights(next(stored)))
 
     names["train"] = train
-    monkeypatch.setattr(store_models, "run_up_to", lambda name, last: names)
+    monkeypatch.setattr(store_models, "run_up_to", lambda *_: names)
     monkeypatch.setattr(store_models, "train_on_prose", trained_on_prose)
     monkeypatch.setattr(store_models, "ROOT", tmp_path)
     (tmp_path / "posenc").mkdir()

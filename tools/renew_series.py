@@ -17,10 +17,10 @@ from posenc_series.chapters import read_notebook
 from posenc_series.lessons import table_of_plans, table_of_questions
 from posenc_series.listing import (
     NOTEBOOKS,
+    REPOSITORY,
     ROOT,
     Listed,
     neighbors,
-    read_published,
     tables,
 )
 
@@ -41,10 +41,9 @@ def files_as_listed() -> dict[Path, str]:
         },
     }
     texts = {ROOT / page: with_tables(page, pages[page]) for page in pages}
-    repository = read_published().repository
     for each in NOTEBOOKS:
         notebook = read_notebook(each.path)
-        new = renewed(deepcopy(notebook), each, repository)
+        new = renewed(deepcopy(notebook), each, REPOSITORY)
         text = each.path.read_text(encoding="utf-8")
         is_same = new == notebook  # however the file is written
         texts[each.path] = text if is_same else nbformat.writes(new) + "\n"

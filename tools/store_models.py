@@ -92,7 +92,7 @@ def train_on_prose(
 def main() -> None:
     """Train all, and write weights, words and tables."""
     commands.parser(__doc__).parse_args()
-    names, folder = run_up_to("13_inside", last="train"), ROOT / "posenc"
+    names, folder = run_up_to("13_inside", "train"), ROOT / "posenc"
     for name, seed in SEEDS.items():
         model = names["Copier"]([names["FREQUENCIES"]] * 2, seed)
         names["train"](model)

@@ -31,7 +31,7 @@ from copies import write_for_colab, write_to_download
 from home import CARDS, handouts, home_page, write_pictures
 from pages import WEB, write_sources
 from posenc_series import commands
-from posenc_series.listing import NOTEBOOKS, ROOT, read_published
+from posenc_series.listing import ADDRESS, NOTEBOOKS, REPOSITORY, ROOT
 from pyodide_files import fetch, sha256, write_folder
 
 CACHE = WEB / ".cache"
@@ -86,8 +86,7 @@ def build_pages(repository: str, out: Path, version: str) -> None:
 def main() -> None:
     """Build the site, and say how large it is."""
     commands.parser(__doc__).parse_args()
-    published = read_published()
-    build(published.repository, published.address)
+    build(REPOSITORY, ADDRESS)
     files = [path for path in SITE.rglob("*") if path.is_file()]
     size = sum(path.stat().st_size for path in files) / 1e6
     print(f"Done: {SITE}, {len(files)} files, {size:.0f} MB")

@@ -5,14 +5,13 @@ import re
 from nbformat import NotebookNode
 
 FOLDED = {"check", "drawing", "plumbing", "solution"}  # not part of the lesson
-VARIES = {"timed", "trained"}  # figures that differ from run to run
 ASKS = {"exercise", "form"}  # their code waits for a reader's answer
 # What only a browser needs, and the repository has once: no output stores it.
 PLAY_SCRIPT = re.compile("(?s)(?<=</posenc-play>)<script>.*</script>")
 JUDGMENTS = ("true", "false", "it depends")  # of a sentence in a form
 # The list that ends a Predict.
 CHOICES = re.compile(r"\n\n((?:- .+(?:\n  .+)*(?:\n|$))+)\s*$")
-TAGS = FOLDED | VARIES | ASKS | {"predict", "reveal"}
+TAGS = FOLDED | ASKS | {"predict", "reveal", "timed", "trained"}
 
 
 def tags(cell: NotebookNode) -> set[str]:

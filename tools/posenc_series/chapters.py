@@ -64,18 +64,11 @@ def read_notebook(path: Path) -> NotebookNode:
 def run_up_to(
     name: str, last: str, without: Collection[str] = ()
 ) -> dict[str, object]:
-    """Run a notebook's code up to a cell, that one included.
+    """Run a notebook's code up to the cell `last`; return what it defines.
 
-    Exercises stay open and solutions are left out, as a reader who
-    skips them would have it. So is what only draws, for the time it takes.
-
-    Args:
-        name: Of the notebook, without its folder and ending.
-        last: The id of the last cell to run.
-        without: The ids of more cells that are left out.
-
-    Returns:
-        What the cells define.
+    Exercises stay open and solutions are left out, as a reader who skips them
+    would have it. So are what only draws, for the time it takes, and the
+    cells `without`.
     """
     cells = read_notebook(ROOT / f"notebooks/{name}.ipynb").cells
     names: dict[str, object] = {}
@@ -182,12 +175,8 @@ def in_sections(
 
 def check_sections(paths: Sequence[Path], names: Collection[str]) -> None:
     """Raise a `CommandError` for a section that no notebook has."""
-    titles = [
-        title
-        for path in paths
-        for cell in read_notebook(path).cells
-        for title in headings(cell, 2)
-    ]
+    cells = [cell for path in paths for cell in read_notebook(path).cells]
+    titles = [title for title, _ in by_section(cells) if title]
     for name in names:
         if not any(t.lower().startswith(name.lower()) for t in titles):
             raise CommandError(

@@ -5,7 +5,6 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from nbformat import NotebookNode
 
@@ -55,20 +54,11 @@ class Listed:
         return LIST.with_name(self.file)
 
 
-class Published(NamedTuple):
-    """Where the series is published; empty as long as it is not."""
-
-    address: str  # of the web edition, with a slash at its end
-    repository: str  # OWNER/NAME on GitHub
-
-
-def read_published() -> Published:
-    """Read where the series is published."""
-    return Published(_READ["address"], _READ["repository"])
-
-
 _READ = tomllib.loads(LIST.read_text(encoding="utf-8"))
 TITLE: str = _READ["title"]
+# Where the series is published; empty as long as it is not.
+ADDRESS: str = _READ["address"]  # of the pages, with a slash at its end
+REPOSITORY: str = _READ["repository"]  # OWNER/NAME on GitHub
 PARTS: list[str] = _READ["parts"]
 NOTEBOOKS = [Listed(**each) for each in _READ["notebook"]]
 
