@@ -65,7 +65,7 @@ def stored(cell: NotebookNode) -> dict:
     return shown | {"alts": alts, "widths": widths}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def project(tmp_path_factory) -> Path:
     """The project with its site; downloads that are kept are taken along."""
     project = tmp_path_factory.mktemp("project")
@@ -86,7 +86,7 @@ def project(tmp_path_factory) -> Path:
     return project
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def address(project) -> Iterator[str]:
     """Where the site is served: below a folder, as for a project."""
     command = [sys.executable, "-u", "-m", "http.server", "0"]

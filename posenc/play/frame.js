@@ -157,12 +157,13 @@ class Play extends HTMLElement {
   }
 }
 
-// The picture that a figure stands for: in its cell, the last one before it.
+// The picture that a figure stands for, with its link: the last one in its cell.
 function pictureAbove(host) {
   const cell = host.closest(".jp-Cell, .cell, article, body");
   const isBefore = (image) =>
     image.compareDocumentPosition(host) & Node.DOCUMENT_POSITION_FOLLOWING;
-  return [...(cell?.querySelectorAll("img") ?? [])].filter(isBefore).at(-1);
+  const image = [...(cell?.querySelectorAll("img") ?? [])].filter(isBefore).at(-1);
+  return image?.closest("a") ?? image;
 }
 
 function define() {
