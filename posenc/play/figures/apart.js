@@ -49,8 +49,7 @@ add("apart", {
         line(X.start, Y(CLEAR), X.end, Y(CLEAR), "dashed"),
         others.map((p) => {
           const tone = far(p) < CLEAR ? "dot orange" : "dot blue";
-          const y = Y(Math.min(far(p), 1));
-          return circle(X(p), y, width < 500 ? 1.6 : 2.4, tone);
+          return circle(X(p), Y(Math.min(far(p), 1)), width < 500 ? 1.6 : 2.4, tone);
         }),
       ];
     });
