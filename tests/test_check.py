@@ -114,29 +114,15 @@ def test_dots_are_asked_for_wherever_they_are(capsys, answer):
         assert reply(capsys, answer, [2], "look", inputs=[(1,)]) == printed
 
 
-def test_a_function_is_called_with_each_of_the_inputs(capsys):
-    seen = []
-
-    def add(first, second):
-        seen.append((first, second))
-        return first + second
-
-    inputs = [(0, 1), (4, 2)]
-    assert reply(capsys, add, [1, 6], inputs=inputs) == "Correct.\n"
-    assert seen == inputs
-    printed = reply(capsys, lambda a, b: a - b, [1, 6], "add", inputs=inputs)
-    assert printed == "Not yet. Hint: add\n"
-    with pytest.raises(TypeError):  # a call's arguments are a tuple
-        check(add, [1], inputs=[1])
-
-
 @pytest.mark.parametrize(
     ("answer", "place"),
     [
-        (lambda a, b: a + abs(b), "Right for the input (1, 2), but not for"),
-        (lambda a, b: a if b < 0 else a + b, "Right for the input (1, 2)"),
-        (lambda a, b: a - b, "Hint"),  # wrong everywhere
-        (lambda a, b: [a, b], "Hint"),
+        (lambda a, b: a + b, "Correct."),
+        (
+            lambda a, b: a + abs(b),
+            "Not yet. Right for the input (1, 2), but not for (4, -2). Hint:",
+        ),
+        (lambda a, b: a - b, "Not yet. Hint"),  # wrong everywhere
     ],
 )
 def test_the_place_is_named_where_a_function_begins_to_fail(
@@ -144,9 +130,7 @@ def test_the_place_is_named_where_a_function_begins_to_fail(
 ):
     inputs = [(1, 2), (np.float64(5), 1), (4, -2), (7, -3)]
     printed = reply(capsys, answer, [3, 6, 2, 4], "add", inputs=inputs)
-    assert printed.startswith(f"Not yet. {place}")
-    if place.endswith("not for"):
-        assert "but not for (4, -2). Hint: add" in printed
+    assert printed.startswith(place)
 
 
 def test_a_solution_passes_in_words_of_its_own(capsys):

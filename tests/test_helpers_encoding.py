@@ -86,14 +86,6 @@ def test_a_module_loads_only_what_it_uses(module, absent):
 # What is accepted.
 
 
-@both
-def test_numpys_numbers_are_numbers(table_of):
-    how = {"start_index": np.int8(2), "max_wavelength": np.float32(100)}
-    ours = table_of(np.int64(3), np.uint8(200), **how)
-    plain = table_of(3, 200, start_index=2, max_wavelength=100)
-    assert np.array_equal(ours, plain)
-
-
 NO_INTEGERS = [True, 3.0, "3", None, [3], np.bool_(1), -1]
 BAD = {
     "seq_len": NO_INTEGERS,

@@ -5,13 +5,15 @@ CONTRIBUTING.md says in words what is asked here, and why.
 
 import itertools
 import re
+from copy import deepcopy
 
 import nbformat
 import pytest
 import renew_series
+import store_notebooks
 from conftest import PATHS, ROOT
 from posenc_series import listing
-from posenc_series.cells import FOLDED, TAGS, is_folded, is_form, tags
+from posenc_series.cells import TAGS, is_folded, is_form, tags
 
 from tests.compare_figures import pictures
 
@@ -70,11 +72,12 @@ def test_what_repeats_the_list_agrees_with_it(page):
     )
 
 
-def test_format_kernel_counts_and_size(notebook, path):
+def test_it_is_stored_by_the_command_that_stores_it(notebook, path):
+    """Ids, metadata, folding, formatting and counts."""
     nbformat.validate(notebook)
-    assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
-    assert set(notebook.metadata) == {"kernelspec"}, STORE + path.name
-    assert notebook.metadata.kernelspec.name == "python3"
+    corrected = store_notebooks.mend(deepcopy(notebook))
+    assert not corrected, STORE + path.name
+    assert notebook.metadata == {"kernelspec": store_notebooks.KERNELSPEC}
     counts = [cell.execution_count for cell in code(notebook)]
     in_order = counts == list(range(1, len(counts) + 1))
     assert in_order, STORE + path.name
@@ -89,17 +92,12 @@ def test_outputs_are_clean_and_compared(notebook):
         assert not warned, f"{cell.id} shows {warned[0]}"
 
 
-def test_tags_are_known_and_fold_what_is_no_lesson(notebook, path):
+def test_tags_are_known_and_a_folded_cell_says_what_it_is(notebook):
     for cell in notebook.cells:
-        more = cell.metadata.keys() - {"tags", "jupyter"}
-        assert not more, f"{cell.id} has {more}: {STORE}{path.name}"
         unknown = tags(cell) - TAGS
         assert not unknown, f"{cell.id}: CONTRIBUTING.md lists the tags"
-        wanted = cell.cell_type == "code" and bool(tags(cell) & FOLDED)
-        assert is_folded(cell) == wanted, f"{cell.id}: {STORE}{path.name}"
-        first = cell.source.split("\n")[0]
-        named = re.match(r"# \w+ \w+|def \w+\(|class \w+", first)
-        assert named or not wanted, (
+        named = re.match(r"# \w+ \w+|def \w+\(|class \w+", cell.source)
+        assert named or not is_folded(cell), (
             f"begin {cell.id} with a comment of two words, def or class"
         )
 
@@ -188,16 +186,12 @@ def test_each_exercise_has_its_four_cells_in_order(notebook, path):
     """The command that stores a notebook gives the cells these ids."""
     for number in exercises(notebook):
         names = [f"{part}-{number}" for part in PARTS]
-        what_to_do = f": write and tag, {STORE}{path.name}"
-        assert_in_order(notebook, names, what_to_do)
+        assert_in_order(notebook, names, f": tag them, {STORE}{path.name}")
 
 
 def assert_in_order(notebook, names: list[str], what_to_do: str = "") -> None:
-    ids = [cell.id for cell in notebook.cells]
-    missing = [name for name in names if name not in ids]
-    assert not missing, f"no {missing}{what_to_do}"
-    places = [ids.index(name) for name in names]
-    assert places == sorted(places), f"in another order: {names}"
+    there = [cell.id for cell in notebook.cells if cell.id in names]
+    assert there == names, f"{names} are wanted in this order{what_to_do}"
 
 
 def test_an_answer_is_open_and_a_solution_passes(notebook):

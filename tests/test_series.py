@@ -55,7 +55,7 @@ def test_learners_run_the_code_of_the_notebook_and_have_its_solutions(path):
         if cell.cell_type == "code"
     ]
     wanted = [(c.id, c.source) for c in cells if c.cell_type == "code"]
-    assert sorted(code) == sorted(wanted)
+    assert sorted(code) == sorted(wanted), "not the cells of the notebook"
     assert not any(c.get("outputs") for c in written[0].cells)
     text = "\n".join(cell.source for cell in written[0].cells)
     assert "solution_" not in text
