@@ -196,5 +196,5 @@ def test_a_plan_that_names_no_section_is_refused(monkeypatch, tmp_path):
     renamed = tmp_path / "class.toml"
     renamed.write_text(text.replace("*Do distant words fade?*", "*Fade?*"))
     monkeypatch.setattr(lessons, "CLASS", renamed)
-    with pytest.raises(CommandError, match="'90 minutes': no .* 'Fade"):
+    with pytest.raises(CommandError, match=r"'90 minutes': no .* 'Fade"):
         lessons.read_plans()
