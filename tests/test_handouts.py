@@ -199,9 +199,9 @@ def test_a_pdf_is_tagged_and_an_answer_begins_a_page(small, browser, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
-def test_a_sheet_has_two_pages(browser, path, tmp_path):
+def test_a_sheet_has_two_pages_at_most(browser, path, tmp_path):
     html = handouts.sheet_page("it", handouts.sheet(path))
-    assert handouts.print_pdf(html, tmp_path / "sheet.pdf", browser) == 2
+    assert handouts.print_pdf(html, tmp_path / "sheet.pdf", browser) <= 2
 
 
 BY_DEFAULT = ("student-01", "student-04", "instructor-01")

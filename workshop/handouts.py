@@ -51,7 +51,7 @@ def page(path: Path, kind: str, sections: Sequence[str] = ()) -> str:
     title = title_of(path, cells)
     name = title.replace('"', r"\"")
     head = f'<style>@page {{ @top-left {{ content: "{name}"; }} }}</style>\n'
-    return markup.document(title, head + show(cells), "handout.css", kind)
+    return markup.document(title, head + show(cells), "handout.css")
 
 
 def _link(name: str, cell: str) -> str | None:
@@ -108,8 +108,8 @@ def _for_a_student(cell: NotebookNode) -> str:
         source = markup.unfolded(cell.source)
         if "predict" in tags(cell):
             question, choices = question_and_choices(source)
-            boxes = [f"- \N{BALLOT BOX} {choice}" for choice in choices]
-            source = "\n".join([question, "", *boxes])
+            boxes = [f"\N{BALLOT BOX} {choice}" for choice in choices]
+            source = "\n\n".join([question, "  \n".join(boxes)])
             if not choices:
                 room = WRITE.format("Your prediction", 2)
         shown = markup.markdown(source)
@@ -124,7 +124,7 @@ def _for_a_student(cell: NotebookNode) -> str:
 def sheet_page(title: str, text: str) -> str:
     """A sheet, as HTML, from its text in Markdown."""
     body = markup.markdown(text)
-    return markup.document(title, body, "handout.css", "sheet")
+    return markup.document(title, body, "handout.css")
 
 
 # PDF.

@@ -40,7 +40,7 @@ PAGE = """\
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>{style}</style>
-<body class="{kind}">
+<body>
 <main>
 {body}
 </main>
@@ -107,17 +107,14 @@ def picture(cell: NotebookNode) -> str:
     return f'<div class="picture">{shown}</div>' if shown else ""
 
 
-def document(
-    title: str, body: str, style: str, kind: str = "", scripts: str = ""
-) -> str:
+def document(title: str, body: str, style: str, script: str = "") -> str:
     """A page as one HTML file.
 
     Args:
         title: Its title.
         body: What it shows, as HTML.
         style: The name of its style sheet, beside `base.css`.
-        kind: A class of the page, for its style sheet.
-        scripts: JavaScript, besides that of the figures in the page.
+        script: JavaScript, besides that of the figures in the page.
     """
     sheets = [TEMPLATES / "base.css", TEMPLATES / style]
     styles = [sheet.read_text(encoding="utf-8") for sheet in sheets]
@@ -125,13 +122,12 @@ def document(
         font = base64.b64encode((TEMPLATES / "STIXTwoMath.woff").read_bytes())
         source = f"data:font/woff;base64,{font.decode()}"
         styles.insert(0, FONT.format(source))
-    parts = [scripts] if scripts else []
+    parts = [script] if script else []
     if figures := figures_in(body):
         parts.append(script_of(figures))
     return PAGE.format(
         title=escape(title),
         style="\n".join(styles),
-        kind=kind,
         body=body,
         scripts="\n".join(f"<script>\n{part}</script>" for part in parts),
     )

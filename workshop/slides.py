@@ -287,7 +287,7 @@ def page(deck: Deck) -> str:
     """A deck as one HTML file."""
     slides = "".join(slide.html(deck.title) for slide in deck.slides)
     script = (markup.TEMPLATES / "slides.js").read_text(encoding="utf-8")
-    return markup.document(deck.title, slides, "slides.css", scripts=script)
+    return markup.document(deck.title, slides, "slides.css", script)
 
 
 def minutes(decks: Sequence[Deck], room: float | None) -> str:
