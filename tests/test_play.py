@@ -110,12 +110,10 @@ def test_shift_moves_query_and_key_together(figures):
     moved(figures, "rotary", query=20, key=62)
     figure = the(figures, "rotary")
     slider = figure.get_by_role("slider", name="Position of the query")
-    states = []
-    for pressed in ("Shift+ArrowRight", "Shift+ArrowRight", "ArrowLeft"):
-        slider.press(pressed)
-        now = figure.evaluate(STATE)
-        states.append((now["query"], now["key"]))
-    assert states == [(21, 63), (21, 63), (20, 63)]
+    slider.press("Shift+ArrowRight")
+    slider.press("Shift+ArrowRight")  # the key is at the end now
+    now = figure.evaluate(STATE)
+    assert (now["query"], now["key"]) == (21, 63)
 
 
 # What they say.
