@@ -128,7 +128,7 @@ def review_rotary(
         base is None and asked is None,
         length,
         tolerance + 4 * step * max(1, length),
-        step,
+        max(step, (tolerance - 1e-4) / 4),
     )
     reference, words = reference_for(report, first, far, rotation.pairs, held)
     report.convention = seen_layout + words

@@ -41,7 +41,9 @@ def plain(number: float, digits: int = 5) -> str:
     """Write a number as people do: 500000, 0.25, 1.139."""
     if not np.isfinite(number):
         return str(number)
-    rounded = float(f"{number:.{digits}g}") + 0.0  # not -0
+    if abs(number) < 1e-12:
+        return "0"
+    rounded = float(f"{number:.{digits}g}")
     return np.format_float_positional(rounded, trim="-")
 
 

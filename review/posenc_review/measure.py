@@ -83,11 +83,12 @@ class Rotation:
 
     def call(self, name: str, positions: np.ndarray) -> Call:
         """Make a call with vectors no two neighbors of which are alike."""
-        x = self.pool[np.arange(positions.size) % len(self.pool)]
-        x = x.reshape(*positions.shape, -1)
-        result = self.ask(name, x, positions)
-        turned = hands(result, self.written) / hands(x, self.pairs)
-        return Call(name, positions, turned.reshape(positions.size, -1))
+        picked = np.arange(positions.size) % len(self.pool)
+        x = self.pool[picked].reshape(*positions.shape, -1)
+        turned = hands(self.ask(name, x, positions), self.written)
+        turned = turned.reshape(positions.size, -1)
+        turned *= (1 / hands(self.pool, self.pairs))[picked]
+        return Call(name, positions, turned)
 
     def trouble(self, place: int) -> str:
         """Say what is raised by a call that ends with some position."""
@@ -100,7 +101,9 @@ class Rotation:
 
 def hands(numbers: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     """Return pairs of columns as complex numbers: `[..., pairs]`."""
-    return numbers[..., pairs[:, 0]] + 1j * numbers[..., pairs[:, 1]]
+    both = np.empty((*numbers.shape[:-1], len(pairs)), complex)
+    both.real, both.imag = numbers[..., pairs[:, 0]], numbers[..., pairs[:, 1]]
+    return both
 
 
 def pairs_of(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
@@ -265,7 +268,7 @@ def rates(near: np.ndarray, far: np.ndarray, step: float) -> Rates:
     if (np.abs(measured - first) > 4 * rounded).any():  # far ones mislead
         measured, doubt = first, np.full(len(first), rounded)
     jumps = np.abs(near[2:] - near[1:-1] * np.exp(1j * measured))
-    evenly = np.abs(measured).max() > 1e-9 and (jumps <= 0.1).all()
+    evenly = np.abs(measured).max() > 1e-9 and (jumps <= 0.05).all()
     return Rates(measured, doubt, bool(evenly))
 
 
@@ -307,7 +310,8 @@ class Reference(NamedTuple):
         slack = self.lengths * np.multiply.outer(np.abs(places), self.forgiven)
         right = off <= self.tolerance + slack  # and not if they are NaN
         wrong = ~right.all(axis=1)
-        off = np.nan_to_num(np.where(right, 0, off), nan=np.inf).max(axis=0)
+        off = np.where(right[wrong], 0, off[wrong])
+        off = np.nan_to_num(off, nan=np.inf).max(axis=0, initial=0)
         turned = call.turned[np.flatnonzero(wrong)[:6]]
         wrong = wrong.reshape(call.positions.shape)
         return call._replace(turned=turned, wrong=wrong, off=off)
