@@ -18,6 +18,7 @@ import __main__
 
 LONGEST = 200_000  # characters that one cell may print
 AT_ONCE = 200  # parts that are sent as they come; then ten a second
+DEEPEST = 200  # calls of a traceback that are looked at, of a million
 CUT = "\n... (the page does not show the rest)\n"
 NO_INPUT = "a page cannot ask for input: write the value into the cell"
 NOT_PYTHON = "The line {!r} is for IPython; this page runs plain Python."
@@ -98,14 +99,15 @@ def line_of(error: BaseException, name: str) -> int:
     """The line of a cell in which an error has its cause, or 0."""
     if isinstance(error, SyntaxError) and error.filename == name:
         return error.lineno or 0
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = (frame.lineno for frame in frames if frame.filename == name)
-    return next(lines, 0)
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        if frame.f_code.co_filename == name:
+            return line
+    return 0
 
 
 def text_of(error: BaseException, source: str) -> str:
     """A traceback of the cells' own lines, and of where it was raised."""
-    whole = traceback.TracebackException.from_exception(error)
+    whole = traceback.TracebackException.from_exception(error, limit=-DEEPEST)
     one = whole
     while one:
         raised = one.stack[-1:]

@@ -146,6 +146,8 @@ export class Session {
   // End Python; no cell has run any more.
   halt(word) {
     clearTimeout(this.timer);
+    // A crash is reported more than once; the first report names the cell.
+    this.worker.onmessage = this.worker.onerror = null;
     this.worker.terminate();
     this.running?.outputs.clear();
     this.running?.say(word);
