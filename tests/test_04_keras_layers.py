@@ -28,6 +28,11 @@ def refuses(length, longest):
         raise ValueError(f"{length} is over sequence_length, {longest}")
 
 
+def too_long(length, longest):
+    if length > longest:
+        raise ValueError(f"{length} is over sequence_length, {longest}")
+
+
 def returns(length, longest):
     if length and length > longest:
         return ValueError(f"{length} is over sequence_length, {longest}")
@@ -56,6 +61,7 @@ REPLIES = [
         ("if 5 ids come, and 5 fit?", "> and not >="),
     ),
     (1, [lambda n, _: refuses(n, 5)], ("if it is 12?", "is not None and")),
+    (1, [too_long], ("Can Python compare None", "is not None and")),
     (2, [lambda ids: ids != 0, lambda i: ops.cast(i, "bool")], "Correct."),
     (2, [lambda ids: ids == 0], "Hint: Turned round"),
     (2, [lambda ids: ids > 1], "Hint: An unknown word"),
@@ -64,7 +70,7 @@ REPLIES = [
     (2, [lambda ids: ids is not None], ("Which id is", "Compare the whole")),
     (3, [compares(2, 300, 7), compares(3, 999, 1, 0.5)], "Correct."),
     (3, [lambda layer: True], "that counts positions from 1. Which x"),
-    (3, [compares(1, 300, 7)], ("knows the first text only", "Two texts")),
+    (3, [compares(1, 300, 7)], ("knows the first text only", "has two texts")),
     (3, [compares(2, 300, 8)], "leaves an odd last column 0"),
     (3, [compares(2, 300, 7, 0)], "adds the rows to its input"),
     (3, [compares(2, 30, 7)], "clamps positions at 63"),
@@ -110,8 +116,6 @@ def test_the_factor_helps_short_words_and_harms_long_ones(names):
 # The box about PyTorch, and what it says of each line.
 IN_PYTORCH = """
 from posenc_helpers import position_encoding
-import torch
-ids = torch.tensor([[3, 4, 2, 0, 0]])
 {box}
 def raises(error, function, *arguments):
     try:
@@ -126,9 +130,10 @@ word, place = model.words.weight[1:].norm(dim=1), model.table.norm(dim=1)
 assert 1.2 < word.mean() / place.mean() < 1.6
 # Mask: vector 0 is zero, and True leaves out what Keras's False leaves out.
 assert model.words.weight[0].abs().max() == 0
-alone = attention(*[x[:, :3]] * 3)[0]
-assert torch.allclose(mean, alone[0].mean(dim=0), atol=1e-6)
-heads, mask = x[:, None], ~padding[:, None, None]
+for row, count in enumerate([4, 3]):
+    alone = attention(*[x[row : row + 1, :count]] * 3)[0]
+    assert torch.allclose(mean[row], alone[0].mean(dim=0), atol=1e-6)
+heads, mask = x[1:, None], ~padding[1:, None, None]
 dot = nn.functional.scaled_dot_product_attention
 wanted = dot(heads, heads[..., :3, :], heads[..., :3, :])
 assert torch.allclose(dot(heads, heads, heads, mask), wanted, atol=1e-6)
@@ -140,6 +145,8 @@ assert table.requires_grad_(True).weight.requires_grad
 # Too long.
 said = raises(ValueError, model, torch.ones(1, 21, dtype=int))
 assert "21" in said and "max_len=20" in said
+raises(IndexError, table, torch.arange(21))
+torch.set_num_threads(1)  # with more, the compiled code ends the process
 raises(RuntimeError, torch.compile(table), torch.arange(21))
 # Saving.
 assert list(model.state_dict()) == ["words.weight"]

@@ -50,7 +50,9 @@ def test_true_false_and_depends_all_occur_and_no_letter_pays():
     last = [cases[-1] for cases in VERDICTS.values()]
     for word in ("true", "false", "it depends"):
         assert 5 <= last.count(word) <= 8
-    depends = f"`d` everywhere gets {last.count('it depends')} of {len(last)}"
+    depends = (
+        f"`d` everywhere, you get {last.count('it depends')} of {len(last)}"
+    )
     assert depends in CELLS["count"].source
 
 
@@ -68,10 +70,12 @@ def test_each_sentence_has_a_source_and_says_where_to_read_more(number):
 def test_one_case_refutes_what_says_only_or_always(rule, capsys):
     titles = {n: CELLS[f"sentence-{n}"].source for n in NUMBERS}
     absolute = {n for n in NUMBERS if re.search("only|always", titles[n])}
-    assert absolute == rule["ABSOLUTE"]
-    for number in absolute:
-        rule["verdict"](number, {"a": True, "b": False})
-        assert f"Sentence {number}: false." in capsys.readouterr().out
+    judged_so = {
+        n for n in NUMBERS if "absolute=True" in CELLS[f"verdict-{n}"].source
+    }
+    assert judged_so == absolute
+    rule["verdict"](2, {"a": True, "b": False}, absolute=True)
+    assert "Sentence 2: false." in capsys.readouterr().out
 
 
 def fill(letters: dict[int, str]) -> str:
@@ -132,14 +136,3 @@ def test_run_is_attention(rule, causal):
         powers = np.exp([(query @ key.conj()).real / 4 for key in keys])
         expected = x[i] + powers @ (x[seen] @ to_value) / powers.sum()
         np.testing.assert_allclose(row, expected)
-
-
-@pytest.mark.parametrize(("base", "silent"), [(100, False), (10_000, True)])
-def test_a_small_base_leaves_no_part_unfelt(base, silent):
-    """Sentence 12: the slowest pair goes round its circle, or does not."""
-    key = np.random.default_rng(seed=9).normal(size=(2, 64)).T @ [1, 1j]
-    angles = np.outer(np.arange(4096), base ** (-np.arange(64) / 64))
-    keys = key * np.exp(1j * angles)
-    keys = np.concatenate([keys.real, keys.imag], axis=1)
-    weakest = np.linalg.svd(keys, full_matrices=False)[2][-1]
-    assert (np.abs(keys @ weakest).max() < 0.01) == silent
