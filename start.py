@@ -7,7 +7,7 @@
 
 You work in copies of your own, in the folder my_notebooks. Everything that
 is installed goes into .uv and .venv beside this file; delete the two to
-remove it. Options after a number are for JupyterLab, after "test" for pytest.
+remove it. Options come last: JupyterLab's, as --no-browser, or pytest's.
 """
 
 import os
@@ -18,33 +18,32 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
-COPIES, VENV = ROOT / "my_notebooks", ROOT / ".venv"
-UV = ROOT / ".uv"  # uv, what it downloads, and a Python if none here fits
+COPIES, VENV, UV = (ROOT / name for name in ("my_notebooks", ".venv", ".uv"))
 FITS = (3, 11) <= sys.version_info < (3, 14)  # as pyproject.toml asks
 SMALL, KERAS = "import jupyterlab, matplotlib, mpmath, PIL", "import keras"
 STOPPED = """start.py: not everything could be installed, for the reason above.
-Check the network. Without pip, install it (on Debian and Ubuntu: sudo apt
-install python3-pip) or uv (https://docs.astral.sh/uv). If Python {}.{} does
-not fit, install 3.13 (https://www.python.org). Then start again."""
+Is there a network, and pip (on Debian and Ubuntu: sudo apt install
+python3-pip)? If Python {}.{} does not fit, install 3.13. Then start again."""
 
 
 def main():
     """Do what the command line asks for; return a status or a message."""
-    word, *options = sys.argv[1:] or ["0"]
+    if {"-h", "--help"} & {*sys.argv}:
+        return print(__doc__)
+    named = len(sys.argv) > 1 and not sys.argv[1].startswith("--")
+    word, *options = sys.argv[1:] if named else ["0", *sys.argv[1:]]
     word = word.zfill(2)
     listed = (ROOT / "notebooks/series.toml").read_text(encoding="utf-8")
     entry = r'(?s)\nfile = "((\d\d)[^"]+)".+?\ntensorflow = (true|false)'
     found = re.findall(entry, listed)
     files = {number: file for file, number, _ in found}
     heavy = [number for _, number, needs in found if needs == "true"]
-    if word in ("-h", "--help"):
-        return print(__doc__)
     if word == "check":
         return check(files, heavy)
     if word == "test":
         return uv("run", "pytest", *options)
     if word not in files:
-        return f"start.py: no notebook {word!r}; see python3 start.py --help"
+        return f"start.py: no notebook {word!r}; there are 00 to {max(files)}"
     install(word in heavy)
     return open_notebook(files[word], options)
 
@@ -85,9 +84,10 @@ def open_notebook(file, options):
     python = program("python", VENV)
     if run([python, "-m", "posenc_series.learners", COPIES, "--solutions"]):
         return "start.py: no copies to work in, for the reason above"
-    print(f"Opening {file}. Ctrl+C in this window stops JupyterLab.")
-    options += ["--allow-root", "--log-level=WARN"]  # root: in containers
-    return run([python, "-m", "jupyterlab", COPIES / file, *options])
+    print(f"Opening {file}. Ctrl+C here stops JupyterLab.")
+    lab = [python, "-m", "jupyterlab", "-y", f"--notebook-dir={COPIES}"]
+    lab += [f"--LabApp.default_url=/lab/tree/{file}", "--allow-root"]
+    return run([*lab, "--Application.log_level=ERROR", *options])
 
 
 def uv(*arguments, quiet=False):

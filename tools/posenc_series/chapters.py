@@ -23,7 +23,8 @@ EXPLANATION = """\
 PREDICTION = "Your prediction: "
 NEEDS_CHECK = """
 
-*A folded cell below checks your answer: run it first, and all above it.*"""
+*Folded cells below check your answer. After a restart, run them first, with
+all cells above: Run > Run All Above Selected Cell.*"""
 SOLUTIONS = """\
 # Solutions: {}
 

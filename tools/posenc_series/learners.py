@@ -54,7 +54,10 @@ def write_notebooks(
             if checksum in (before, there):
                 continue  # nothing is newer
             if there != before:
-                print(f"{file} was edited: kept. Rename it for the new one.")
+                print(
+                    f"{file} was edited: kept. There is a newer one, which"
+                    " you get if you rename yours and start again."
+                )
                 continue
         file.parent.mkdir(exist_ok=True)
         file.write_text(content, "utf-8", newline="\n")
@@ -104,7 +107,7 @@ def main() -> None:
     asked = command.parse_args()
     paths = [each.path for each in NOTEBOOKS]
     if new := write_notebooks(paths, asked.folder, asked.solutions):
-        print(f"{asked.folder}: {len(new)} files are new")
+        print(f"{asked.folder}: new or renewed: {len(new)}")
 
 
 if __name__ == "__main__":
