@@ -19,7 +19,7 @@ def of_vectors(names, seed, width):
     cells = {cell.id: cell.source for cell in cells_of(NAME)}
     start = cells["trial"].index("def near")
     exec(cells["trial"][start:], given)
-    for cell in ("checks", "reveal-checks", "score-errors"):
+    for cell in ("checks", "reveal-checks", "crossing", "score-errors"):
         exec(cells[cell], given)
     return given
 
@@ -29,15 +29,34 @@ def of_vectors(names, seed, width):
 def test_which_functions_pass_all_four_checks(names, width, seed):
     given = of_vectors(names, seed, width)
     functions = [rotate, *names["SUSPECTS"], *names["ROUNDED"]]
-    functions.append(names["forgets_the_end"])
+    functions.append(names["in_blocks"])
     passed = {f.__name__ for f in functions if not given["failed"](f)}
     assert passed == {
         "rotate",
         "clockwise",
         "other_base",
         "rounded_frequencies",
-        "forgets_the_end",
+        "in_blocks",
     }
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_round_shifts_pass_what_starts_over(names, seed):
+    given = of_vectors(names, seed, 16)
+    assert given["far_positions"](names["starts_over"])
+    assert given["failed"](names["starts_over"]) == ["crossings"]
+
+
+@pytest.mark.parametrize("width", [64, 128, 256])
+def test_a_wrong_exponent_is_a_wrong_base_at_one_width(names, width):
+    base = 10_000 ** (width / (width - 2))
+    x, places = np.eye(width)[None], np.arange(width)[None]
+    frequencies = base ** (-np.arange(0, width, 2) / width)
+    np.testing.assert_allclose(
+        names["suspect"](x, places),
+        rotate(x, places, frequencies=frequencies),
+        atol=1e-9,
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -104,7 +123,7 @@ def test_exercises_reply_to_what_people_write(names, number, answer, reply):
 def test_exercise_1_wants_a_position_that_tells(names):
     for place, reply in (
         (60_001, "Correct."),
-        (3, "Your position is too small"),
+        (3, "At which position do two"),
         (2047, "Is your position above 2048?"),
         (65_536, "Bfloat16 holds"),
     ):
