@@ -23,7 +23,11 @@ REPLIES = [
     (1, [[row[::-1] for row in GRAY]], "[1, 3, 1, 3, 1]"),
     (1, [BINARY], ("From 1 to 2, how many digits flip?", "edges of a cube")),
     (1, [["000", "001"] * 4], ("comes twice?", "All eight")),
-    (1, [GRAY[:7], [0, 1, 3, 2], 7, ["012"] * 8, ["ab"]], "eight texts in quotes"),
+    (
+        1,
+        [GRAY[:7], [0, 1, 3, 2], 7, ["012"] * 8, ["ab"]],
+        "eight texts in quotes",
+    ),
 ]
 
 
