@@ -42,6 +42,7 @@ def small(tmp_path_factory):
         prose("first", "## First\n\nWORDS. The next cell has a sum:"),
         code("sum", "1 + 1", outputs=[printed("SUM")]),
         prose("then", "**This is the one sentence to keep.** Not this."),
+        prose("leads", f"{50 * 'LONG '}. {'SHORT ' * 11}. It LEADS."),
         prose("predict-a", f"**Predict.** How many?\n\n{CHOICES}", "predict"),
         code("reveal-a", "draw()", "reveal", outputs=[printed("ANSWER")]),
         prose("explain-a", "Two. And **nobody ever finds more** here. MORE."),
@@ -79,6 +80,7 @@ def test_what_is_on_a_slide_and_what_is_said(small):
     wanted = "has a sum: .*SUM.* This is the one sentence"
     assert re.search(wanted, shown["sum"])
     assert "Not this" in notes["sum"]
+    assert re.match("First Ask SHORT.*LEADS. How many", shown["predict-a"])
     wanted = "How many.*ANSWER.*And nobody ever finds more h"
     assert re.search(wanted, shown["reveal-a"])
     assert "Two" not in shown["reveal-a"]
@@ -99,12 +101,15 @@ def test_the_key_question_has_choices_and_what_people_say(path):
 def test_sections_are_chosen_and_their_minutes_added(small, tmp_path, capsys):
     chosen = slides.Deck(small, ["sec"]).slides
     assert [s.name for s in chosen] == ["title", "figure-b", "exercise-1"]
-    slides.main([str(small), "--minutes", "3", "--output", str(tmp_path)])
+    assert "AIM" not in chosen[0].shown  # which is of all sections
+    slides.main([str(small), "--minutes", "30", "--output", str(tmp_path)])
     said = capsys.readouterr().out.splitlines()[2:]
     assert [line.split(": ")[1] for line in said] == [
-        *("Title", "First", "Second"),
-        "Exercises  does not fit",  # which takes five minutes
+        *("Title", "First", "Second", "Exercises")
     ]
+    text = (tmp_path / f"{small.stem}.html").read_text()
+    minutes = re.findall(r'data-minutes="(.+?)"', text)
+    assert sum(map(float, minutes)) == pytest.approx(30, abs=0.1)
 
 
 @pytest.mark.parametrize(
@@ -149,10 +154,10 @@ def test_hands_are_kept_and_shown_beside_the_result(browser, deck):
         page.get_by_label("A one, count 1").press("ArrowUp")
         page.get_by_label("B two, or so, count 1").fill("9")
         page.get_by_label("B two, or so, count 2").fill("1")
+        page.keyboard.press("PageDown")  # a clicker, from within a field
         page.reload()  # as if the deck had been closed
         page.wait_for_selector("[data-ready]", state="attached")
         assert page.get_by_label("A one, count 1").input_value() == "3"
-        page.locator(".where:visible").click()
         bars = page.locator(".bars:visible")
         assert bars.inner_text().split() == [
             *("A", "3", "0", "B", "9", "1"),

@@ -37,7 +37,7 @@ ASK, ASK_AND_TALK = 60, 240  # with all six steps of the workshop's page
 LISTED = re.compile(r"(?ms)^(?:(?:- |\d+\. |\|).*?(?:\n(?!\n)|\Z))+")
 FORMULA = re.compile(r"(?s)\$\$.+?\$\$")
 CAPTION = re.compile(r"\A\*(?!\*).+\*(?=\n|\Z)")
-SENTENCE_ENDS = r"(?<=[.?!])\s+(?=[A-Z\"*$`])|\n\n"
+SENTENCE_ENDS = r"(?<=[.?!])\s+(?=[A-Z\"*$`])"
 SKIPPED = ("Further reading", "Exercises")
 SLIDE = """\
 <article class="slide" id="{name}" data-minutes="{minutes:.2f}">
@@ -92,11 +92,11 @@ class Slide:
         words = len(" ".join(said).split())
         return (self.seconds + words / WORDS_A_SECOND) / 60
 
-    def html(self, title: str) -> str:
+    def html(self, title: str, pace: float = 1) -> str:
         """As a part of the page of a deck with this title."""
         return SLIDE.format(
             name=self.name,
-            minutes=self.minutes,
+            minutes=pace * self.minutes,
             section=escape(self.section),
             title=escape(title),
             lead=self.lead,
@@ -125,6 +125,7 @@ class Deck:
         """Make the slides of a notebook, or of some of its sections."""
         cells = markup.cells_of(path, sections)
         self.path = path
+        self.is_part = bool(sections)
         self.title = title_of(path, cells)
         self.lesson = lesson_of(path)
         self.has_forms = any(map(is_form, cells))
@@ -175,9 +176,10 @@ class Deck:
         question, choices = question_and_choices(cell.source)
         if self.has_forms and not choices:
             choices = [*JUDGMENTS]
-        shown = QUESTION.format(html(question), votes(cell.id, choices))
+        asked = QUESTION.format(html(question), votes(cell.id, choices))
         is_key = cell.id == self.lesson.key
-        slide = self._add(cell.id, shown, ASK_AND_TALK if is_key else ASK)
+        seconds = ASK_AND_TALK if is_key else ASK
+        slide = self._add(cell.id, self._lead() + asked, seconds)
         if is_key:
             slide.notes.append(f"**They say**\n\n{self.lesson.they_say}")
         self.asked = f'<div class="asked">{html(question)}</div>'
@@ -202,12 +204,14 @@ class Deck:
         shown = markup.printed(cell) + picture
         if "reveal" in tags(cell):
             self._answer(cell)
-            self._note(cell)
         else:
             if not is_folded(cell):
                 shown = markup.code(cell.source) + shown
             if shown:
-                self._add(cell.id, "" if picture else self._lead())
+                lead = self.lead
+                slide = self._add(cell.id, "" if picture else self._lead())
+                if "<posenc-play" in picture:
+                    slide.caption = lead  # what to try
         self.slides[-1].shown += shown
 
     def _tell(self, cell: NotebookNode) -> None:
@@ -220,8 +224,8 @@ class Deck:
         pattern = LISTED if LISTED.search(text) else FORMULA
         before, *after = pattern.split(text)
         shown = html("\n\n".join(pattern.findall(text)))
-        if not self.section:  # what one will find out
-            self.slides[-1].shown += shown
+        if not self.section:  # what one will find out in all of it
+            self.slides[-1].shown += "" if self.is_part else shown
             return
         is_explained = self._explain(pattern.sub("", text))
         if after:
@@ -242,19 +246,17 @@ class Deck:
         if slide.section != self.section or slide.remember:
             return False
         if caption := CAPTION.match(text):
-            slide.caption = caption[0]
+            slide.caption += f"\n\n{caption[0]}"
             text = text[caption.end() :].strip()
         slide.remember = sentence(text)
-        if slide.bars and text and not slide.remember:
-            slide.remember = re.split(SENTENCE_ENDS, text)[0]
         return bool(caption or slide.remember)
 
     def _lead(self) -> str:
-        """The paragraph that leads to what comes now, or its end."""
-        lead = self.lead
-        if len(lead.split()) > 45:
-            lead = re.split(SENTENCE_ENDS, lead)[-1]
-        return html(lead)
+        """The end of the paragraph that leads to what comes now."""
+        sentences = re.split(SENTENCE_ENDS, self.lead)
+        while len(" ".join(sentences).split()) > 60 and sentences[1:]:
+            del sentences[0]
+        return html(" ".join(sentences))
 
 
 def last_paragraph(text: str) -> str:
@@ -283,24 +285,23 @@ def votes(question: str, choices: Sequence[str]) -> str:
 # The command.
 
 
-def page(deck: Deck) -> str:
-    """A deck as one HTML file."""
-    slides = "".join(slide.html(deck.title) for slide in deck.slides)
+def page(deck: Deck, pace: float = 1) -> str:
+    """A deck as one HTML file, for a class that takes so many times longer."""
+    slides = "".join(slide.html(deck.title, pace) for slide in deck.slides)
     script = (markup.TEMPLATES / "slides.js").read_text(encoding="utf-8")
     return markup.document(deck.title, slides, "slides.css", script)
 
 
-def minutes(decks: Sequence[Deck], room: float | None) -> str:
+def minutes(decks: Sequence[Deck], pace: float) -> str:
     """How long each section takes, and when it ends."""
     lines, spent = [], 0.0
     for deck in decks:
         lines.append(deck.title)
         for section, slides in groupby(deck.slides, lambda s: s.section):
-            own = sum(slide.minutes for slide in slides)
+            own = pace * sum(slide.minutes for slide in slides)
             spent += own
-            late = "  does not fit" if room and spent > room + 0.5 else ""
             name = section or "Title"
-            lines.append(f"{own:6.0f} min, ends at {spent:3.0f}: {name}{late}")
+            lines.append(f"{own:6.0f} min, ends at {spent:3.0f}: {name}")
     return "\n".join(lines)
 
 
@@ -308,16 +309,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write the decks that the command line asks for."""
     command = markup.command(__doc__, "slides")
     command.add_argument(
-        "--minutes", type=float, help="say which sections fit in this time"
+        "--minutes", type=float, help="the time that you have for all of them"
     )
     args = command.parse_args(arguments)
     check_sections(args.paths, args.sections)
     decks = [Deck(path, args.sections) for path in args.paths]
+    least = sum(slide.minutes for deck in decks for slide in deck.slides)
+    pace = args.minutes / least if args.minutes else 1
     for deck in decks:
         file = args.output / f"{deck.path.stem}.html"
-        kilobytes = markup.write(page(deck), file)
+        kilobytes = markup.write(page(deck, pace), file)
         print(f"{file} {len(deck.slides)} slides, {kilobytes} kB")
-    print(minutes(decks, args.minutes))
+    print(minutes(decks, pace))
+    if pace < 1:
+        print(f"This is too little: the slides need {least:.0f} minutes.")
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ def table_of_plans() -> str:
     for plan in read_plans():
         lines = [
             f"### {plan['title']}",
-            f"\n{plan['about']}\n",
+            f"\n{plan['about'].strip()}\n",
             "| at | min | what | if you are late |",
             "|---|---|---|---|",
         ]

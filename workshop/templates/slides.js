@@ -49,8 +49,9 @@ const KEYS = {
 };
 
 function onKey(event) {
-  // Fields, buttons and figures keep their own keys.
-  const isBusy = event.target.closest?.("input, button, posenc-play");
+  // Buttons and figures keep their own keys, apart from those of a clicker.
+  const isClicker = event.key.startsWith("Page");
+  const isBusy = !isClicker && event.target.closest?.("button, posenc-play");
   const act = KEYS[event.key] ?? KEYS[event.key.toLowerCase()];
   if (!act || isBusy || event.ctrlKey || event.metaKey || event.altKey) return;
   event.preventDefault();
@@ -87,6 +88,7 @@ for (const button of all(".minute")) {
   const words = button.textContent;
   let timer = 0;
   button.addEventListener("click", () => {
+    button.blur(); // so that Space goes on
     clearInterval(timer);
     if (button.textContent !== words) {
       button.textContent = words;
