@@ -1,8 +1,6 @@
 """What several test files share."""
 
 import io
-import subprocess
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stdout
 
@@ -14,7 +12,7 @@ from built_site import page as page
 from built_site import project as project
 from hypothesis import settings
 from in_browser import figures as figures
-from posenc_series import commands, listing
+from posenc_series import listing
 from posenc_series.chapters import run_up_to
 from posenc_series.commands import CommandError
 
@@ -74,30 +72,6 @@ def assert_replies(
             with redirect_stdout(printed):
                 check(answer)
             assert expected in printed.getvalue(), answer
-
-
-@pytest.fixture
-def command(monkeypatch, capsys) -> Callable:
-    """Run a command of `tools/` in this process, as if it were typed.
-
-    Returns what `subprocess.run` would, without a second start of Python.
-    """
-
-    def run(module, *arguments) -> subprocess.CompletedProcess:
-        typed = [module.__file__, *map(str, arguments)]
-        monkeypatch.setattr(sys, "argv", typed)
-        status = 0
-        try:
-            commands.run(module.main)
-        except SystemExit as end:
-            status = end.code or 0
-        printed = capsys.readouterr()
-        error = printed.err
-        if isinstance(status, str):  # as Python prints it, and ends with 1
-            error, status = f"{error}{status}\n", 1
-        return subprocess.CompletedProcess(typed, status, printed.out, error)
-
-    return run
 
 
 @pytest.fixture(scope="module")

@@ -18,8 +18,6 @@ from posenc_series.cells import TAGS, is_folded, is_form, tags
 from tests.compare_figures import pictures
 
 LISTED = {each.path: each for each in listing.NOTEBOOKS}
-# The way in has a skeleton of its own: one exercise, and no list of aims.
-THE_WAY_IN = listing.PARTS[0]
 KILOBYTES = 400  # wanted: 300; above this, a figure is too large
 LINES_OF_A_CELL = 15
 PARTS = ["exercise", "check", "answer", "solution"]
@@ -43,11 +41,6 @@ def code(notebook):
 def prose_of(notebook):
     cells = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
     return "\n".join(cell.source for cell in cells)
-
-
-def forms(notebook):
-    """The cells in which a reader judges sentences, or counts a score."""
-    return [cell for cell in code(notebook) if is_form(cell)]
 
 
 def test_the_list_names_the_notebooks_that_there_are():
@@ -136,15 +129,14 @@ def test_every_figure_has_alt_text_and_a_caption(notebook):
 def test_has_the_parts_that_a_reader_expects(notebook, path):
     first = "\n\n".join(cell.source for cell in notebook.cells[:3])
     assert renew_series.MINUTES.search(first), "say it takes about N minutes"
-    if LISTED[path].part == THE_WAY_IN:
-        return
+    links = listing.neighbors(path.name)  # a line of its own, at both ends
+    assert links in first and links in notebook.cells[-1].source, links
+    if LISTED[path].part == listing.PARTS[0]:
+        return  # the way in has no list of aims
     assert "**What you need**" in first
     titles = re.findall(r"(?m)^## (.+)$", prose_of(notebook))
     titles = [each for each in titles if not each.startswith("Appendix")]
-    last = ["Recap", "Further reading"]
-    if not forms(notebook):
-        last = ["Exercises", *last]
-    assert titles[-len(last) :] == last
+    assert titles[-2:] == ["Recap", "Further reading"]
 
 
 def test_sections_and_figures_have_names_and_no_numbers(notebook):
@@ -172,70 +164,36 @@ def exercises(notebook) -> list[str]:
     return re.findall(r"(?m)^### Exercise (\d+)\. ", prose_of(notebook))
 
 
-def test_exercises_are_numbered_and_enough(notebook, path):
-    numbers = exercises(notebook)
-    in_order = numbers == [str(place + 1) for place in range(len(numbers))]
-    assert in_order, f"number the exercises anew, they are {numbers}"
-    least = 1 if LISTED[path].part == THE_WAY_IN else 3
-    if forms(notebook):
-        least = 0
-    assert len(numbers) >= least, f"set {least} exercises at least"
-
-
-def test_each_exercise_has_its_four_cells_in_order(notebook, path):
-    """The command that stores a notebook gives the cells these ids."""
-    for number in exercises(notebook):
-        names = [f"{part}-{number}" for part in PARTS]
-        assert_in_order(notebook, names, f": tag them, {STORE}{path.name}")
-
-
 def assert_in_order(notebook, names: list[str], what_to_do: str = "") -> None:
     there = [cell.id for cell in notebook.cells if cell.id in names]
     assert there == names, f"{names} are wanted in this order{what_to_do}"
 
 
-def test_an_answer_is_open_and_a_solution_passes(notebook):
-    """In the cell of a check is the function that both of them call."""
+def test_each_exercise_is_open_and_its_solution_passes(notebook, path):
+    """Four cells, whose ids the command that stores a notebook gives."""
     cells = {cell.id: cell for cell in notebook.cells}
-    for number in exercises(notebook):
-        answer, solution = (
-            cells[f"{part}-{number}"] for part in ("answer", "solution")
-        )
+    for place, number in enumerate(exercises(notebook), 1):
+        assert number == str(place), "number the exercises anew"
+        names = [f"{part}-{number}" for part in PARTS]
+        assert_in_order(notebook, names, f": tag them, {STORE}{path.name}")
+        answer, solution = cells[names[2]], cells[names[3]]
         assert f"check_{number}(" in answer.source, answer.id
-        short = len(answer.source.splitlines()) <= 6
-        assert short, f"{answer.id}: six lines at most"
         assert "Not answered yet" in str(answer.outputs), answer.id
         confirms = f"confirm(check_{number}, solution_{number})"
         assert confirms in solution.source, f"{solution.id}: {confirms}"
         assert "The solution passes." in str(solution.outputs), solution.id
 
 
-def names_in(notebook, tag: str) -> set[str]:
-    """The functions and variables that cells with a tag define."""
-    sources = [cell.source for cell in code(notebook) if tag in tags(cell)]
-    return set(re.findall(r"(?m)^(?:def )?(\w+)(?= =|\()", "\n".join(sources)))
-
-
-def test_a_solution_leaves_the_answers_of_readers_alone(notebook):
-    same = names_in(notebook, "exercise") & names_in(notebook, "solution")
-    same = {name for name in same if not name.startswith(("check", "print"))}
-    assert not same, f"give the solution a name of its own, not {same}"
-
-
-def test_forms_list_the_sentences_that_are_judged_below_them(notebook):
-    """In place of exercises: sentences, each with a verdict of its own."""
-    listed = [
-        line.removeprefix("?").split(maxsplit=1)
-        for form in forms(notebook)
-        for line in form.source.splitlines()
-        if line.startswith("?")
-    ]
+def test_sentences_are_listed_and_judged_where_they_stand(notebook):
+    """In place of exercises: each has a line in a form, and a verdict."""
+    text = "\n".join(cell.source for cell in code(notebook) if is_form(cell))
+    listed = re.findall(r"(?m)^\? +(\d+) +(.+)$", text)
     if not listed:
         return
     headings = re.findall(r"(?m)^### (\d+)\. (.+)$", prose_of(notebook))
-    assert list(map(tuple, listed)) == headings, "forms and headings differ"
+    assert listed == headings, "forms and headings differ"
     cells = {cell.id: cell for cell in notebook.cells}
-    for number in range(1, len(listed) + 1):
+    for number, _ in listed:
         parts = ["sentence", "predict", "verdict", "explain"]
         assert_in_order(notebook, [f"{part}-{number}" for part in parts])
         shown = str(cells[f"verdict-{number}"].outputs)
@@ -274,13 +232,6 @@ def test_links_lead_to_files_and_cells_that_there_are(page):
         assert there.exists(), f"{target}: no such file"
         if there.suffix == ".ipynb" and anchor:
             assert sign + anchor in cells_of(there), f"{target}: no such cell"
-
-
-def test_previous_and_next_are_linked_at_both_ends(notebook, path):
-    links = listing.neighbors(path.name)
-    beginning = "\n".join(cell.source for cell in notebook.cells[:3])
-    for end in (beginning, notebook.cells[-1].source):
-        assert links in end, f"a line of its own: {links}"
 
 
 def test_each_exercise_has_its_replies_tested(notebook, path):

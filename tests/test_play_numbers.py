@@ -1,31 +1,19 @@
-"""The numbers and colors of the figures to play with, by NumPy.
+"""The numbers of the figures to play with, by NumPy.
 
 A script moves each figure, in a browser that reaches nothing. What the figure
-then says below its pictures, and what it draws, is compared with NumPy.
+then says below its pictures is compared with NumPy.
 """
 
 import itertools
 import re
-from base64 import b64decode
-from io import BytesIO
 
 import numpy as np
 import pytest
 from in_browser import moved, the
-from matplotlib import colormaps
-from PIL import Image
 from two_layers import run_by_numpy
 
 from posenc.stored import load_weights
-from posenc_helpers import (
-    angular_frequencies,
-    position_encoding,
-    rotate,
-)
-
-# Colors that Matplotlib's map has, from 0 to 255, are met within so much: the
-# script has eleven of them, and mixes those.
-APART = 5
+from posenc_helpers import angular_frequencies, position_encoding, rotate
 
 
 def numbers(text: str) -> list[float]:
@@ -44,16 +32,6 @@ def test_hands_show_the_rows_of_the_matrix(figures):
             numbers(w)[0] for w in words if re.fullmatch(r".?\d\.\d\d", w)
         ]
         np.testing.assert_allclose(shown, row, atol=0.00501)
-
-
-def test_a_heatmap_has_matplotlibs_colors(figures):
-    image = the(figures, "hands").locator("image").first
-    # Made without a canvas, which some browsers do not let a page read.
-    kind, _, data = image.get_attribute("href").partition(";base64,")
-    assert kind == "data:image/bmp"
-    shown = np.asarray(Image.open(BytesIO(b64decode(data))), int)
-    wanted = colormaps["RdBu_r"]((position_encoding(64, 16) + 1) / 2)[..., :3]
-    assert np.abs(shown - 255 * wanted).max() <= APART
 
 
 def test_apart_shows_the_nearest_and_how_many_are_too_close(figures):

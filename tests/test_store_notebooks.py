@@ -1,6 +1,8 @@
 """The one command that an author needs: what it mends, and what it leaves."""
 
 import json
+import subprocess
+import sys
 
 import nbformat
 import pytest
@@ -34,7 +36,12 @@ def one_cell(source: str) -> bytes:
     return nbformat.writes(new_notebook(cells=[cell])).encode()
 
 
-def test_what_an_editor_left_is_corrected_once(tmp_path, command):
+def store(path) -> subprocess.CompletedProcess:
+    command = [sys.executable, store_notebooks.__file__, path]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_what_an_editor_left_is_corrected_once(tmp_path):
     untidy = new_notebook(cells=UNTIDY)
     untidy.metadata = {"language_info": {"name": "python"}}
     text = json.loads(nbformat.writes(untidy))
@@ -42,7 +49,7 @@ def test_what_an_editor_left_is_corrected_once(tmp_path, command):
     text["cells"][4]["id"] = text["cells"][5]["id"]
     path = tmp_path / "untidy.ipynb"
     path.write_text(json.dumps(text))
-    done = command(store_notebooks, path)
+    done = store(path)
 
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
@@ -61,7 +68,7 @@ def test_what_an_editor_left_is_corrected_once(tmp_path, command):
     assert solution.outputs[0].text == "True\n"
     assert "corrected cells: exercise-1, check-1, answer-1" in done.stdout
 
-    again = command(store_notebooks, path)
+    again = store(path)
     assert again.returncode == 0
     assert "corrected cells: none\n  changed outputs: none" in again.stdout
 
@@ -76,11 +83,11 @@ def test_what_an_editor_left_is_corrected_once(tmp_path, command):
     ids=["no text", "error", "dying"],
 )
 def test_what_cannot_be_stored_is_named_and_left_alone(
-    content, words, tmp_path, command
+    content, words, tmp_path
 ):
     file = tmp_path / "x.ipynb"
     file.write_bytes(content)
-    done = command(store_notebooks, file)
+    done = store(file)
     assert done.returncode == 1
     assert words in done.stderr + done.stdout
     assert file.read_bytes() == content

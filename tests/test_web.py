@@ -28,6 +28,11 @@ def small(tmp_path) -> list[Path]:
     return write_small_series(tmp_path)
 
 
+@pytest.fixture
+def page_source(small):
+    return pages.page_of(small[0], False, "")
+
+
 def text_of(notebook) -> str:
     return "\n".join(cell.source for cell in notebook.cells)
 
@@ -35,29 +40,36 @@ def text_of(notebook) -> str:
 # The source of a page.
 
 
-def test_a_page_folds_answers_and_solutions(small):
-    page = text_of(pages.page_of(small[0], False, ""))
-    folds = re.findall(r"<details.*?</details>", page, re.S)
-    answer_a, answer_b, solution = folds
+def test_a_page_folds_answers_solutions_and_what_jupyterlab_folds(page_source):
+    text = text_of(page_source)
+    answer_a, answer_b, solution = re.findall("(?s)<details.*?/details>", text)
     assert 'details class="answer" data-question="predict-a"' in answer_a
-    assert page.count('<label class="prediction" data-question=') == 2
+    assert text.count('<label class="prediction" data-question=') == 2
     assert re.search("(?s)It is two.*A box", answer_a)
     assert "It is four" in answer_b
     assert "SOLVED" in solution
-    outside = re.sub(r"<details.*?</details>", "", page, flags=re.S)
+    outside = re.sub("(?s)<details.*?/details>", "", text)
     assert not re.search("It is two|It is four|SOLVED", outside)
     assert "QUESTION-B" in outside
+    cells = {cell.source.split("\n")[0]: cell for cell in page_source.cells}
+    for line in ("# Draw folded", "def check_1(answer): HINT"):
+        assert "hide-input" in tags(cells[line])
+    shown = cells["# Draw folded"].metadata.mystnb
+    assert shown["code_prompt_show"] == "Draw folded"
+    assert shown["image"]["alt"] == "A teal box."
+    assert cells["answer_1 = ..."].outputs == []
 
 
 def test_a_page_has_choices_where_sentences_are_judged(tmp_path):
     path = tmp_path / "15_sentences.ipynb"
     nbformat.write(notebook_with_a_form(), path)
     page = pages.page_of(path, False, "")
-    html = BeautifulSoup(text_of(page), "html.parser")
-    assert html.select("fieldset[data-question=predict-1]")
+    assert '<fieldset class="prediction" data-question="predict-1">' in (
+        text_of(page)
+    )
     judgments = re.findall(r"name=.predict-1.> (.+)</label>", text_of(page))
     assert judgments == ["true", "false", "it depends"]
-    assert not html("textarea")
+    assert "<textarea" not in text_of(page)
     assert not any(cell.get("outputs") for cell in page.cells)
 
 
@@ -72,19 +84,8 @@ def test_a_predict_that_lists_choices_has_a_button_for_each():
     assert choices.count("<textarea") == 1
 
 
-def test_a_page_folds_what_jupyterlab_folds(small):
-    page = pages.page_of(small[0], False, "")
-    cells = {cell.source.split("\n")[0]: cell for cell in page.cells}
-    for line in ("# Draw folded", "def check_1(answer): HINT"):
-        assert "hide-input" in tags(cells[line])
-    shown = cells["# Draw folded"].metadata.mystnb
-    assert shown["code_prompt_show"] == "Draw folded"
-    assert shown["image"]["alt"] == "A teal box."
-    assert cells["answer_1 = ..."].outputs == []
-
-
-def test_a_page_says_nothing_that_is_for_jupyterlab(small):
-    page = text_of(pages.page_of(small[0], False, ""))
+def test_a_page_says_nothing_that_is_for_jupyterlab(page_source):
+    page = text_of(page_source)
     assert page.startswith("# 01 The one")
     assert "**What you need**: time." in page
     assert "Next: the other" not in page
@@ -113,7 +114,6 @@ def test_the_home_page_lists_every_page_and_the_handouts(monkeypatch):
     for path in PATHS:
         assert f'href="{path.stem}.html"' in page
         assert f"\n{path.stem}\n" in page  # in the list of pages
-    assert "<strong>09" in page and "10 000" not in page  # no line breaks it
     assert "handouts/" not in page
     built = [listing.ROOT / "handouts/student/01_sine_waves.pdf"]
     monkeypatch.setattr(home, "handouts", lambda: built)
@@ -146,17 +146,12 @@ def test_copies_for_colab_bring_the_modules(small, tmp_path):
     for cell in ("", "#scrollTo=figure-a"):
         assert f"({link}02_second.ipynb{cell})" in text_of(notebook)
     assert "[our own](#scrollTo=figure-a)" in text_of(notebook)
-    folded = [c for c in notebook.cells if c.metadata.get("cellView")]
-    assert {c.id for c in folded} == {
-        c.id for c in notebook.cells if c.metadata.get("jupyter")
-    }
     assert "# @title Draw folded\n# Draw folded" in text_of(notebook)
     alone = tmp_path / "alone"
     copies.write_for_colab(small[:1], alone, "owner/name", "https://x.org/")
     notebook = nbformat.read(alone / "01_first.ipynb", as_version=4)
-    assert "(https://x.org/02_second.html#cell-id=figure-a)" in text_of(
-        notebook
-    )
+    link = "(https://x.org/02_second.html#cell-id=figure-a)"
+    assert link in text_of(notebook)
 
 
 @pytest.mark.slow
@@ -166,13 +161,9 @@ def test_what_colab_installs_is_whole(tmp_path):
     subprocess.run([*command, "--target", tmp_path, listing.ROOT], check=True)
     code = "import posenc.layers, posenc.stored, posenc_helpers; from posenc"
     code += " import play; play.script_of(play.FIGURES); print(play.__file__)"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
-    assert str(tmp_path) in done.stdout, done.stderr
+    command = [sys.executable, "-c", code]
+    shown = subprocess.check_output(command, cwd=tmp_path, text=True)
+    assert str(tmp_path) in shown
 
 
 # Pyodide.
@@ -239,9 +230,6 @@ def test_a_page_is_whole_and_accessible(page, address, name):
         assert page.evaluate(HIDDEN) == []
         # A fold is announced by the words that it shows.
         assert page.locator("summary[aria-label]").count() == 0
-    for output in page.locator("div.cell_output pre").all():
-        size = output.evaluate("o => parseFloat(getComputedStyle(o).fontSize)")
-        assert size >= 11  # pixels, on a telephone
 
 
 @pytest.mark.slow
