@@ -64,7 +64,7 @@ def test_exercise_1_replies_to_what_people_write(names):
     check = run_cells(NAME, *parts, **names)["check_1"]
     assert_replies(check, [zeros_at(names)], "Correct.")
     forgets, turned = zeros_at(names, False), zeros_at(names, others=True)
-    assert_replies(check, [forgets], ("before and after", "assign it again"))
+    assert_replies(check, [forgets], ("before and after", "keeps no copy"))
     assert_replies(check, [turned], ("Which rows do you", "at `positions`"))
     guesses = [lambda model, positions: 0.5]
     assert_replies(check, guesses, ("Which table does", "Change a copy"))
@@ -78,7 +78,7 @@ REPLIES = [
     (2, [(2, 3)], ("Which words stand", "the same five sums")),
     (3, [AFTER], "Correct."),
     (3, [FIRST], ("The mask is enough", "put it after both")),
-    (3, [AFTER + FIRST], ("Could you give", "fewer or shorter")),
+    (3, [AFTER + FIRST], ("Do the words settle", "one small block")),
     (3, [[("A B", "C")], [("A ate B", "A")], ["A", "B"], 5], "Give a list"),
     (3, [[("A B C D E the", "A")], []], "Give a list"),
 ]
