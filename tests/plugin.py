@@ -49,7 +49,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def takes_long(item: pytest.Item) -> bool:
-    """Whether a test opens a browser, or a cell trains or is timed."""
+    """Whether a test opens a browser, or a cell trains or takes times."""
     if isinstance(item, IPyNbCell):
         tags = item.cell.metadata.get("tags", ())
         return bool(set(tags) & set(item.config.getini("figures_vary")))

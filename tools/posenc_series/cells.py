@@ -11,7 +11,7 @@ PLAY_SCRIPT = re.compile("(?s)(?<=</posenc-play>)<script>.*</script>")
 JUDGMENTS = ("true", "false", "it depends")  # of a sentence in a form
 # The list that ends a Predict.
 CHOICES = re.compile(r"\n\n((?:- .+(?:\n  .+)*(?:\n|$))+)\s*$")
-TAGS = FOLDED | ASKS | {"predict", "reveal", "timed", "trained"}
+TAGS = FOLDED | ASKS | {"predict", "reveal", "trained", "varies"}
 
 
 def tags(cell: NotebookNode) -> set[str]:
