@@ -12,7 +12,7 @@ from posenc_helpers import rotate
 
 NAME = Path(__file__).stem.removeprefix("test_")
 CELLS = """
-models cache attention run whole invariant decode dropping numberings
+models cache attention run whole invariant decode dropping drop-oldest
 check-2 solution-2 padded leak port check-1 check-3 check-4 check-5
 """
 
