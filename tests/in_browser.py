@@ -127,22 +127,14 @@ def open_notebook(browser, folder: Path, address: str, notebook, name: str):
     cells = page.locator(".jp-Notebook .jp-Cell")
     last = cells.nth(len(notebook.cells) - 1)
     last.wait_for(state="attached", timeout=MINUTE)
-    wait_until_idle(page)
+    page.locator(CONNECTED).first.wait_for(timeout=MINUTE)
+    page.locator(IDLE).wait_for(timeout=MINUTE)
     return page
 
 
-def wait_until_idle(page) -> None:
-    page.locator(CONNECTED).first.wait_for(timeout=MINUTE)
-    page.locator(IDLE).wait_for(timeout=MINUTE)
-
-
-def choose(page, menu: str, entry: str) -> None:
-    page.get_by_role("menuitem", name=menu, exact=True).click()
-    page.get_by_role("menuitem", name=entry, exact=True).click()
-
-
 def run_all(page) -> None:
-    choose(page, "Run", "Run All Cells")
+    for entry in ("Run", "Run All Cells"):
+        page.get_by_role("menuitem", name=entry, exact=True).click()
     page.wait_for_function(ALL_RAN, timeout=10 * MINUTE, polling=NOW_AND_THEN)
     page.locator(IDLE).wait_for(timeout=MINUTE)
     page.wait_for_timeout(1000)  # until the last output is drawn

@@ -16,7 +16,7 @@ import pytest
 from bs4 import BeautifulSoup
 from built_site import some
 from conftest import PATHS
-from in_browser import OPEN_FOLDS, violations, wait_for_themes
+from in_browser import OPEN_FOLDS, violations
 from posenc_series import listing
 from posenc_series.cells import tags
 from posenc_series.commands import CommandError
@@ -74,13 +74,14 @@ def test_a_page_has_choices_where_sentences_are_judged(tmp_path):
 
 
 def test_a_predict_that_lists_choices_has_a_button_for_each():
-    text = "**Predict.** How many?\n\n- **A** $2^3$,\n  or so\n"
-    text += "- **B** none\n- something else"
+    text = (
+        "**Predict.** How many?\n\n- **A** $2^3$,\n  or so\n- something else"
+    )
     room = pages._with_room(prose("predict-c", text, "predict"), False)
     question, _, choices = room.partition("<fieldset")
     assert question.strip().endswith("**Predict.** How many?")
     said = re.findall(r"(?m)^- <label><input .+?> (.+)</label>$", choices)
-    assert said == ["**A** $2^3$, or so", "**B** none", "something else"]
+    assert said == ["**A** $2^3$, or so", "something else"]
     assert choices.count("<textarea") == 1
 
 
@@ -233,18 +234,12 @@ def test_a_page_is_whole_and_accessible(page, address, name):
 
 
 @pytest.mark.slow
-def test_figures_take_the_place_of_pictures_and_follow_the_theme(
-    page, address
-):
-    page.emulate_media(color_scheme="dark")
+def test_figures_take_the_place_of_pictures_but_on_paper(page, address):
     page.goto(f"{address}{PATHS[0].stem}.html", wait_until="networkidle")
     page.evaluate(OPEN_FOLDS)
     figures = page.locator("posenc-play")
     stills = page.locator("article .posenc-still")
     assert stills.count() == figures.count() > 0
-    wait_for_themes(page, dark=figures.count())
-    page.emulate_media(color_scheme="light")
-    wait_for_themes(page, dark=0)
     assert not any(still.is_visible() for still in stills.all())
     page.emulate_media(media="print")
     assert not any(figure.is_visible() for figure in figures.all())
