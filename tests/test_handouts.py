@@ -118,7 +118,6 @@ def test_instructors_get_everything(small):
             assert "".join(cell.source.split()) in text
     assert [i["alt"] for i in page("img")] == ["A teal box.", "The solution."]
     assert not page.select("textarea, details")
-    assert "Not answered yet" not in page.text
 
 
 def test_a_sheet_says_what_its_notebook_asks_and_answers():
@@ -143,10 +142,8 @@ def test_a_sheet_says_what_its_notebook_asks_and_answers():
     ("arguments", "said"),
     [
         ("README.md", "NOTEBOOK: not a notebook: README.md; name a file"),
-        ("77", "not a notebook: 77"),
         ("00 --sections Nowhere", "no section 'Nowhere'; there are: Follow"),
         ("00 --pdf", "print the pages from any browser"),
-        ("00 --output README.md", "README.md"),
         ("{0}/y.ipynb", "y.ipynb is no notebook"),
         ("{0}/z.ipynb", "z.ipynb, cell one: a picture without a text"),
     ],
@@ -161,7 +158,7 @@ def test_errors_are_said_in_a_line(
     no_alt = nbformat.v4.new_notebook(cells=[cell])
     nbformat.write(no_alt, tmp_path / "z.ipynb")
     out = tmp_path / "out"
-    output = [] if "--output" in arguments else ["--output", str(out)]
+    output = ["--output", str(out)]
     with pytest.raises((SystemExit, CommandError, OSError)) as stopped:
         handouts.main([*arguments.format(tmp_path).split(), *output])
     assert said in capsys.readouterr().err + str(stopped.value)

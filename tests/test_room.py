@@ -50,7 +50,7 @@ def test_without_a_site_it_says_how_to_build_one(tmp_path):
         serve.main([str(tmp_path)])
 
 
-def test_a_stick_without_wheels_has_notebooks_and_words(tmp_path, capsys):
+def test_a_stick_without_wheels_has_notebooks_and_words(tmp_path):
     stick.main([str(tmp_path)])
     names = {path.name for path in (tmp_path / "notebooks").glob("*.ipynb")}
     assert names == {each.file for each in NOTEBOOKS}
@@ -58,4 +58,3 @@ def test_a_stick_without_wheels_has_notebooks_and_words(tmp_path, capsys):
     assert f"py -{stick.PYTHON} -m venv env" in words
     assert "00 01 02 03 07" in words
     assert "wheels" not in {path.name for path in tmp_path.iterdir()}
-    assert "files" in capsys.readouterr().out

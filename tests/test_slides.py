@@ -84,7 +84,6 @@ def test_what_is_on_a_slide_and_what_is_said(small):
     wanted = "How many.*ANSWER.*And nobody ever finds more h"
     assert re.search(wanted, shown["reveal-a"])
     assert "Two" not in shown["reveal-a"]
-    assert "MORE" in notes["reveal-a"]
     assert "A box" in shown["figure-b"]
     assert "SOLVED" in notes["exercise-1"]
     assert "SOLVED" not in shown["exercise-1"]
@@ -148,7 +147,6 @@ def test_hands_are_kept_and_shown_beside_the_result(browser, deck):
     with browser.new_context(offline=True) as context:
         page = context.new_page()
         page.goto(f"{deck}#reveal-a")
-        assert page.locator("progress").count() == 0
         page.keyboard.press("ArrowLeft")
         page.get_by_label("A one, count 1").fill("2")
         page.get_by_label("A one, count 1").press("ArrowUp")

@@ -117,7 +117,7 @@ def _for_a_student(cell: NotebookNode) -> str:
         shown = "" if is_folded(cell) else markup.code(cell.source)
         shown += _results(cell)
         if "exercise" in tags(cell):
-            room = WRITE.format("Your answer", 5)
+            room = WRITE.format("Your answer", 4)
     return _cell(cell, shown) + room if shown.strip() else ""
 
 

@@ -41,8 +41,6 @@ const KEYS = {
   PageDown: goOn,
   ArrowLeft: goBack,
   PageUp: goBack,
-  Home: () => show(0),
-  End: () => show(slides.length - 1),
   b: () => document.body.classList.toggle("black"),
   f: () => document.documentElement.requestFullscreen(),
   s: openDesk,
@@ -85,15 +83,10 @@ async function fit(slide) {
 // A minute to write.
 
 for (const button of all(".minute")) {
-  const words = button.textContent;
   let timer = 0;
   button.addEventListener("click", () => {
     button.blur(); // so that Space goes on
     clearInterval(timer);
-    if (button.textContent !== words) {
-      button.textContent = words;
-      return;
-    }
     const end = Date.now() + 60_000;
     timer = setInterval(() => {
       const left = Math.ceil((end - Date.now()) / 1000);
