@@ -5,22 +5,23 @@ reference, compare, say. `review` goes the same way with a table, whose rows
 are what a rotary function makes of the vector (1, 0, 1, 0, ...).
 """
 
-from bisect import bisect_left
 from collections.abc import Callable
 
 import numpy as np
 
 from . import measure
 from .compare import (
-    Held,
     OutOfReachError,
+    Reference,
     Report,
     differences,
+    of_base,
     plain,
-    reference_for,
-    refuse_unknown,
+    read_frequencies,
+    read_lengths,
+    refuse_by_the_call,
 )
-from .measure import FIRST, Call, CallError, Rotation, geometric
+from .measure import Call, CallError, Rotation, geometric, rates
 
 __all__ = ["OutOfReachError", "Report", "review", "review_rotary"]
 
@@ -31,7 +32,6 @@ CONVENTIONS = [  # of tables
     for order in ("interleaved", "half")
     for first in ("", ", cosine first")
 ]
-USUAL_BASES = (10_000.0, 500_000.0, 1_000_000.0)
 
 
 def review_rotary(
@@ -74,6 +74,7 @@ def review_rotary(
         check("frequencies", frequencies, right, "a number for each pair")
         check("base", base, base is None, "a base or frequencies, not both")
     width = 64 if width is None else width
+    formats = ("", *measure.DIGITS)
     check("rotate", rotate, callable(rotate), "a function")
     check("width", width, width in range(2, 1025, 2), "an even number to 1024")
     check("base", base, base is None or base > 1, "a number above 1")
@@ -81,28 +82,23 @@ def review_rotary(
     check("layout", layout, layout in ("", *LAYOUTS), f"one of {LAYOUTS}")
     check("max_len", max_len, max_len in range(64, 2**24), "64 to 2**24")
     check("tolerance", tolerance, tolerance > 0, "a number above 0")
-    formats = ("", *measure.DIGITS)
     check("dtype", dtype, dtype in formats, f"one of {formats[1:]}")
 
-    # Ask, and read the convention: format, layout, how pairs turn.
-    report, most = Report(), max_len
+    # Ask, and read the layout.
+    report = Report()
     try:
         rotation = Rotation(rotate, width)
-        first, again = (rotation.call(*FIRST) for _ in range(2))
-        made_again(report, first, again, tolerance)
-        if rotation.trouble(max_len - 1):
-            places = range(max_len)
-            most = bisect_left(
-                places, True, 64, key=lambda at: bool(rotation.trouble(at))
-            )
-            words = f"Position {most} is the first to fail:"
-            words += f" {rotation.trouble(most)}."
-            report.add("far positions", words, position=most)
-        far = 2 ** np.arange(int(np.log2(most)))[None]
-        far = rotation.call("of positions 1, 2, 4, 8 and so on", far)
+        near = rotation.call(*measure.FIRST)
     except CallError as error:
         report.add("result", f"{error}.")
         return report
+    places = 2 ** np.arange(int(np.log2(max_len)))
+    try:
+        far = rotation.call("of positions 1, 2, 4, 8 and so on", places[None])
+        far = far.turned
+    except CallError as error:
+        report.add("failing calls", f"{error}.")
+        far = near.turned[places[:6]]
     kind = measure.format_of(rotation.matrices)
     if dtype and formats.index(kind) < formats.index(dtype):
         report.add("format", f"Results are in {kind}, not in {dtype}.")
@@ -113,47 +109,44 @@ def review_rotary(
         report.looked_at = "Looked at: positions 0 to 3 and 40."
         return report
 
-    # Make the reference. Frequencies and lengths that differ are said now, and
-    # calls are compared with the measured ones, to see what else differs.
-    known = [("the frequencies asked for", asked)]
-    if asked is None:
-        known = []
-        for some in USUAL_BASES if base is None else (base,):
-            usual = geometric(some, rotation.turning)
-            known += [(f"base {some:.6g}", way * usual) for way in (1, -1)]
+    # Make the reference out of what is asked for and what is measured.
+    known = [("the frequencies asked for", asked)] if asked is not None else []
+    if base is not None:
+        known = of_base(base, rotation.turning)
     step = 2.0 ** -measure.DIGITS[kind]
-    held = Held(
-        rotation.turning,
-        known,
-        base is None and asked is None,
-        length,
-        tolerance + 4 * step * max(1, length),
-        max(step, (tolerance - 1e-4) / 4),
-    )
-    reference, words = reference_for(report, first, far, rotation.pairs, held)
-    report.convention = seen_layout + words
+    turning = np.arange(width // 2) < rotation.turning
+    doubt = max(step, (tolerance - 1e-4) / 4)
+    seen = rates(near.turned[:, turning], far[:, turning], doubt)
+    words, due = read_frequencies(report, seen, known)
+    slack = tolerance + 4 * step * max(1, length)
+    lengths = read_lengths(report, near, np.where(turning, length, 1), slack)
+    still = np.zeros(width // 2 - rotation.turning)
+    forgiven = np.append(seen.forgiven(due), still)
+    due = np.append(due, still)
+    reference = Reference(rotation.pairs, due, lengths, forgiven, slack)
+    way = ", clockwise" if due.sum() < 0 else ""
+    report.convention = f"{seen_layout}{way}, {words}"
 
-    # Compare call after call, the first once more at the end, and say.
-    compared = []
-    for name, positions in measure.calls(most, width):
+    # Compare call after call, the first one again at the end, and say.
+    compared = [reference.compare(near)]
+    for name, positions in measure.calls(max_len, width):
         try:
-            again = rotation.call(name, positions)
+            call = rotation.call(name, positions)
+            compared.append(reference.compare(call))
         except CallError as error:
             report.findings.setdefault("failing calls", f"{error}.")
-        else:
-            compared.append(reference.compare(again))
-    if again.name.startswith(first.name):
-        made_again(report, first, again, held.tolerance)
-    if held.free:
-        refuse_unknown(report, compared[:-1], reference)
+    lasting = compared[0].wrong.any() or compared[-1].wrong.any()
+    if not known and not lasting and not report.findings:
+        refuse_by_the_call(compared, reference)
     differences(report, compared, reference, "token")
     if "positions" in rotation.changed:
         report.add("input", "positions are changed in place.")
     if "x" in rotation.changed:
         report.notes.append("x is changed in place.")
-    rows, longest = np.max([each.positions.shape for each in compared], axis=0)
+    farthest = max(call.positions.max() for call in compared)
+    rows, longest = np.max([call.positions.shape for call in compared], axis=0)
     report.looked_at = (
-        f"Looked at: positions 0 to {most - 1}, calls of 1 to {longest}"
+        f"Looked at: positions 0 to {farthest}, calls of 1 to {longest}"
         f" tokens, batches of up to {rows} rows, alone and again."
     )
     return report
@@ -165,53 +158,52 @@ def check(name: str, value: object, right: bool, wanted: str) -> None:
         raise ValueError(f"{name}={value!s:.40}: give {wanted}")
 
 
-def made_again(report: Report, first: Call, again: Call, slack: float) -> None:
-    """Say whether the first call, made again, gives something else."""
-    off = np.abs(np.nan_to_num(first.turned - again.turned, nan=0)).max()
-    if off > slack and "state" not in report.findings:
-        words = "The first call, made again, differs by"
-        report.add("state", f"{words} {plain(off, 2)}.", off=off)
-
-
 def read_layout(
     report: Report, rotation: Rotation, layout: str, asked: np.ndarray | None
 ) -> str:
-    """Name the layout of the pairs that turn, and say if another is due."""
+    """Say whether the pairs are those asked for, and name their layout."""
     pairs, width = rotation.pairs[: rotation.turning], rotation.width
     one, other = pairs[0].tolist()
-    name = "interleaved" if other - one == 1 else "half"
+    apart = np.unique(pairs[:, 1] - pairs[:, 0]).tolist()
+    name = "interleaved" if apart == [1] else "half"
+    if apart not in ([1], [len(pairs)], [width // 2]):
+        listed = ", ".join(f"{a} and {b}" for a, b in pairs[:4].tolist())
+        name = f"columns {listed} and so on"
     if (rotation.written != rotation.pairs).any():
         name += ", written as half"
-    if layout and layout != name and width > 2:
-        words = f"Pairs are {name} (columns {one} and {other}), where"
-        report.add("layout", f"{words} {layout} is asked for.")
-    apart = np.ptp(pairs, axis=1)
-    if np.ptp(apart) or apart[0] not in (1, len(pairs), width // 2):
-        said = ", ".join(f"{a} and {b}" for a, b in pairs[:4].tolist())
-        report.add("layout", f"Pairs are columns {said} and so on.")
-    words = f"{pairs.size} of {width} columns, with columns {one} and {other}"
-    if asked is not None and len(asked) != len(pairs):
-        words = f"The pairs that turn are {words}, where"
-        report.add("columns", f"{words} {2 * len(asked)} should.")
-    elif asked is None and pairs.size in (2, width - 2) and width > 2:
-        report.add("columns", f"The pairs that turn are {words}.")
+    if name not in ([layout] if layout and width > 2 else LAYOUTS):
+        words = f"Pairs are {name} (columns {one} and {other})"
+        if layout:
+            words += f", where {layout} is asked for"
+        report.add("layout", f"{words}.")
 
-    # At each position, (a, b) has to become what a rotation makes of it.
+    seen = name
+    words = f"{pairs.size} of {width} columns, with columns {one} and {other}"
+    if pairs.size < width:
+        seen = f"{name}, {words}"
+    turning = pairs.size
+    if asked is not None:
+        turning = 2 * len(asked)
+    elif turning in (2, width - 2):  # a single pair turns, or stays
+        turning = width
+    if turning != pairs.size:
+        words = f"The pairs that turn are {words}, where {turning} should."
+        report.add("columns", words)
+
+    # What becomes of (0, 1) has to be a quarter turn beyond that of (1, 0).
     (one, other), (first, second) = pairs.T, rotation.written[: len(pairs)].T
     matrices = rotation.matrices
-    a, b = matrices[:, first, one], matrices[:, first, other]
-    c, d = matrices[:, second, one], matrices[:, second, other]
+    a, c = matrices[:, first, one], matrices[:, second, one]
+    b, d = matrices[:, first, other], matrices[:, second, other]
     off = np.maximum(np.abs(a - d), np.abs(b + c)) > 0.03
     if off.any():
         at, k = np.argwhere(off)[0]
         a, b, c, d = (plain(each[at, k], 4) for each in (a, b, c, d))
-        words = (
-            f"{off.any(axis=0).sum()} of {len(pairs)} pairs are not turned:"
-        )
-        words += f" position {[0, 1, 2, 3, 40][at]} makes of columns {one[k]}"
+        words = f"{off.any(axis=0).sum()} of {len(pairs)} pairs are not turned"
+        words += f": position {[0, 1, 2, 3, 40][at]} makes of columns {one[k]}"
         words += f" and {other[k]} ({a}, {c}) where they were (1, 0), and"
         report.add("rotation", f"{words} ({b}, {d}) where (0, 1).")
-    return name if pairs.size == width else f"{name}, {words}"
+    return seen
 
 
 def review(
@@ -248,27 +240,31 @@ def review(
     check("tolerance", tolerance, tolerance > 0, "a number above 0")
 
     # Ask for a short table, for all rows, and for the short one again.
-    report, tables = Report(), {}
+    report, calls = Report(), {}
     asked = {"of 64 rows": 64, f"of {max_len} rows": max_len}
     for name, rows in (asked | {"of 64 rows, once more": 64}).items():
         try:
-            tables[name] = table_of(encoder, rows, d_model)
+            table = measure.ask(encoder, rows, d_model)
+            if table.shape not in ((rows, d_model), (1, rows, d_model)):
+                raise CallError(f"the shape is {table.shape}")
         except CallError as error:
             report.add("table", f"Asked for {rows} rows: {error}.")
-    if "of 64 rows" not in tables:
+        else:
+            positions = start + np.arange(rows)[None]
+            calls[name] = Call(name, positions, table.reshape(rows, d_model))
+    if "of 64 rows" not in calls:
         words = "If it is a rotary function, --rotary is missing."
         report.add("table", words)
         return report
-    first, most = tables["of 64 rows"], max(tables.values(), key=len)
+    first = calls["of 64 rows"]
 
     # Read the convention: the one that fits, or else is nearest.
     formulas = {name: formula(name, d_model, base) for name in CONVENTIONS}
-    places = start + np.arange(64)[:, None]
-    off = {
-        name: np.abs(measure.hands(first, pairs) - np.exp(1j * places * due))
-        for name, (pairs, due) in formulas.items()
-    }
-    step = 2.0 ** -measure.DIGITS[measure.format_of(first)]
+    off = {}
+    for name, (pairs, due) in formulas.items():
+        hands = measure.hands(np.nan_to_num(first.turned), pairs)
+        off[name] = np.abs(hands - np.exp(1j * first.positions.T * due))
+    step = 2.0 ** -measure.DIGITS[measure.format_of(first.turned)]
     fitting = [name for name in off if off[name].max() <= max(2e-3, 2 * step)]
     held = convention or min(off, key=lambda name: off[name].mean())
     report.convention = " or ".join(fitting[:2]) or "unknown"
@@ -281,39 +277,22 @@ def review(
     # Make the reference, compare all rows, and say what differs.
     pairs, due = formulas[held]
     calls = [
-        Call(
-            name,
-            start + np.arange(len(table))[None],
-            measure.hands(table, pairs),
-        )
-        for name, table in tables.items()
+        call._replace(turned=measure.hands(call.turned, pairs))
+        for call in calls.values()
     ]
-    whole = max(calls, key=lambda call: call.positions.size)
-    doubled = 2 ** np.arange(int(np.log2(len(most))))
-    far = whole._replace(turned=whole.turned[doubled])
-    held = Held(
-        len(due), [(f"base {base:.6g}", due)], False, 1, tolerance, step
-    )
-    reference, _ = reference_for(report, calls[0], far, pairs, held)
-    reference = reference._replace(forgiven=0 * due)  # float32 is a finding
+    whole = max((call.turned for call in calls), key=len)
+    far = whole[2 ** np.arange(int(np.log2(len(whole))))]
+    seen = rates(calls[0].turned, far, step)
+    _, due = read_frequencies(report, seen, [(f"base {base:.6g}", due)])
+    lengths = read_lengths(report, calls[0], np.ones(len(due)), tolerance)
+    nothing = np.zeros(len(due))  # what float32 loses is a finding
+    reference = Reference(pairs, due, lengths, nothing, tolerance)
     compared = [reference.compare(call) for call in calls]
     differences(report, compared, reference, "row")
     right = [call.wrong.argmax() for call in compared if call.wrong.any()]
-    words = f"Rows: {len(most)}, the first {min(right, default=len(most))}"
+    words = f"Rows: {len(whole)}, the first {min(right, default=len(whole))}"
     report.looked_at = f"{words} right to {tolerance:g}."
     return report
-
-
-def table_of(encoder: Callable, rows: int, d_model: int) -> np.ndarray:
-    """Return a table of some rows."""
-    table = measure.ask(encoder, rows, d_model)
-    if table.shape not in ((rows, d_model), (1, rows, d_model)):
-        raise CallError(f"the shape is {table.shape}")
-    table = table.reshape(rows, d_model)
-    finite = np.isfinite(table).all(axis=1)
-    if not finite.all():
-        raise CallError(f"row {finite.argmin()} is NaN or infinite")
-    return table
 
 
 def formula(

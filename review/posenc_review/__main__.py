@@ -87,22 +87,22 @@ def model_settings(
     whole = CONFIG_MAPPING[name].from_dict(settings)
     config = whole.get_text_config()
     place = type(config).__module__.replace("configuration_", "modeling_")
-    asked, kinds = {}, ""
+    module = None
     for of, kind in inspect.getmembers(importlib.import_module(place)):
-        if of.endswith("RotaryEmbedding") and "Vision" not in of:
+        if of.endswith("RotaryEmbedding"):
             wanted = inspect.signature(kind).parameters.get("config")
             if wanted and wanted.annotation in (type(config), type(whole)):
                 module = kind(config)
-                kinds = str(getattr(module, "rope_type", ""))
-                asked = {
-                    key.removesuffix("inv_freq").removesuffix("_"): value
-                    for key, value in module.named_buffers()
-                    if key.endswith("inv_freq") and "original" not in key
-                }
                 break
-    if not asked or "dynamic" in kinds:
+    scaling = str(getattr(module, "rope_type", ""))
+    if module is None or "dynamic" in scaling:
         words = f"config={path}: {name} has no fixed frequencies in a rotary"
         raise ValueError(f"{words} module; give base= or frequencies=")
+    asked = {
+        key.removesuffix("inv_freq").removesuffix("_"): value
+        for key, value in module.named_buffers()
+        if key.endswith("inv_freq") and "original" not in key
+    }
     if layers not in asked:
         known = "; ".join(asked) if "" not in asked else "none: all are alike"
         raise ValueError(f"{layers=}: give one of {known}")
@@ -110,7 +110,7 @@ def model_settings(
         width = getattr(config, "head_dim", None)
         width = width or config.hidden_size // config.num_attention_heads
     most = config.max_position_embeddings
-    if "longrope" in kinds:  # beyond, other frequencies follow
+    if "longrope" in scaling:  # beyond, other frequencies follow
         most = config.rope_parameters["original_max_position_embeddings"]
     return {
         "width": max(width, 2 * len(asked[layers])),

@@ -1,4 +1,7 @@
-"""Compare calls with the formula, and say what differs. Nothing says why."""
+"""Say how pairs turn, compare calls with a formula, and say what differs.
+
+Nothing says why. Whoever reads a report is to find that out.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -6,7 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .measure import Call, Rates, Reference, geometric, lost, rates
+from .measure import Call, Rates, geometric
+
+USUAL_BASES = (10_000.0, 500_000.0, 1_000_000.0)
 
 
 class OutOfReachError(ValueError):
@@ -57,107 +62,165 @@ def runs(what: str, numbers: Iterable[int]) -> str:
     return f"{what}{'s' * (len(ordered) > 1)} {', '.join(said)}"
 
 
-class Held(NamedTuple):
-    """What a function is held to."""
-
-    turning: int  # so many pairs turn, the others stay
-    known: list[tuple[str, np.ndarray]]  # names of frequencies, and these
-    free: bool  # whether others are right as well
-    length: float  # by how much vectors should become longer
-    tolerance: float  # how far a number may be off
-    step: float  # numbers just below 1 are so far apart
-
-
-def reference_for(
-    report: Report, near: Call, far: Call, pairs: np.ndarray, held: Held
-) -> tuple[Reference, str]:
-    """Read how the first pairs turn, and say what differs.
+def read_base(seen: Rates) -> tuple[str, np.ndarray, bool] | None:
+    """Return the base that all pairs follow, if any.
 
     Returns:
-        What calls are compared with: what is due, or else what was measured.
+        Its words, its frequencies, and whether it may be meant.
     """
-    count = held.turning
-    seen = rates(near.turned[:, :count], far.turned[:, :count], held.step)
-    due, words = read_frequencies(report, seen, held)
+    size, sign = np.abs(seen.measured), np.sign(seen.measured[0])
+    if len(size) == 1:
+        words = f"{plain(size[0])} radians per position"
+        return words, seen.measured, True
+    if not (seen.measured * sign > 0).all():
+        return None
+    weights = size / (seen.doubt + 1e-6 * size)
+    pair = np.arange(len(size))
+    slope, start = np.polyfit(pair, np.log(size), 1, w=weights)
+    base, factor = np.exp(-slope * len(size)), np.exp(start)
+    for digits in (3, 6, 17):  # round numbers first
+        some = float(f"{base:.{digits}g}")
+        for by in (1.0, 1 / float(f"{1 / factor:.4g}"), factor):
+            due = sign * by * geometric(some, len(size))
+            if not seen.differ(due).any():
+                words = f"base {some:.6g}"
+                if abs(by - 1) > 1e-6:
+                    words += f" and all divided by {1 / by:.5g}"
+                # Parts of a turn, and degrees, are slips.
+                slips = np.array([180 / np.pi, 2 * np.pi]) * by
+                meant = 1 < some < 1e12 and by < 1.00001
+                meant = meant and (np.abs(slips - 1) > 1e-3).all()
+                return words, due, meant
+    return None
+
+
+def read_frequencies(
+    report: Report, seen: Rates, known: list[tuple[str, np.ndarray]]
+) -> tuple[str, np.ndarray]:
+    """Say which frequencies differ, and return those of a function.
+
+    It is held to the nearest that are known, or to any base if none are.
+    """
+    size, follows, free = np.abs(seen.measured), read_base(seen), not known
+    if free and follows and follows[2]:
+        return follows[:2]
+    if free:
+        bases = list(USUAL_BASES)
+        if seen.evenly and size.all() and len(size) > 2:  # that of most pairs
+            slope = np.median(np.diff(np.log(size)))
+            bases.append(float(f"{np.exp(-slope * len(size)):.3g}"))
+        known = [each for base in bases for each in of_base(base, len(size))]
+    elif len(known[0][1]) != len(size):
+        return "other frequencies", seen.measured
+    most = [seen.differ(due, 0.02).mean() for _, due in known]
+    words, due = known[np.argmin(most)]
+    off = seen.differ(due)
+    if not off.any():
+        return words, due
+    if not seen.evenly:  # calls will tell more
+        return f"compared with {words}" if free else words, due
+
+    # No known scaling turns pairs both ways, or further than a radian.
+    both_ways = np.ptp(np.sign(seen.measured)) > 0
+    may_be_meant = not (follows or both_ways or size.max() > 1.001)
+    if free and min(most) > 0.25 and may_be_meant and not report.findings:
+        refuse("Pairs", seen.measured, "which follow no single base")
+    measured = due + seen.beyond(due)  # whole turns are not seen
+    pairs = np.flatnonzero(off)
+    few = pairs if len(pairs) < 5 else [*pairs[:3], pairs[-1]]
+    listed = [
+        f"pair {k} by {plain(measured[k])} radians per position, not"
+        f" {plain(due[k])} ({plain(measured[k] / due[k])} times)"
+        for k in few
+    ]
+    said = f"{len(pairs)} of {len(due)} pairs ({runs('pair', pairs)}) turn"
+    said += f" otherwise than with {words}: {'; '.join(listed)}."
+    words, due = "other frequencies", np.where(off, seen.measured, due)
+    if follows:
+        words, due, _ = follows
+        said += f" All are those of {words}."
+    report.add("frequencies", said, pairs=pairs, measured=measured)
+    return words, due
+
+
+def of_base(base: float, pairs: int) -> list[tuple[str, np.ndarray]]:
+    """Name the usual frequencies, counterclockwise and clockwise."""
+    due = geometric(base, pairs)
+    return [(f"base {base:.6g}", due), (f"base {base:.6g}", -due)]
+
+
+def refuse(pairs: str, frequencies: np.ndarray, but: str) -> None:
+    """Refuse a function whose frequencies may be meant."""
+    listed = [plain(rate, 4) for rate in frequencies]
+    listed[6:-1] = ["..."] * (len(listed) > 7)
+    raise OutOfReachError(
+        f"{pairs} turn by {', '.join(listed)} radians per position, {but}."
+        " Such functions are not reviewed without base= or frequencies=."
+    )
+
+
+def read_lengths(
+    report: Report, near: Call, due: np.ndarray, tolerance: float
+) -> np.ndarray:
+    """Say which lengths differ, and return those of a function."""
     lengths = np.median(np.abs(near.turned[1:]), axis=0)
-    due_lengths = np.where(np.arange(len(lengths)) < count, held.length, 1)
-    off = np.abs(lengths - due_lengths) > max(held.tolerance, 1e-3)
+    off = np.abs(lengths - due) > max(tolerance, 1e-3)
     if off.any():
         ends = np.quantile(lengths[off], (0, 1))
         said = " to ".join(dict.fromkeys(plain(end, 4) for end in ends))
         said = f"Vectors become {said} times as long in"
         said += f" {runs('pair', np.flatnonzero(off))} of {len(off)}, where"
-        said += f" {plain(due_lengths[off][0])} is due."
-        report.add("lengths", said, measured=lengths, due=due_lengths)
-    missed = np.where(seen.differ(due), 0, np.abs(seen.beyond(due)))
-    doubt = np.where(due == seen.measured, seen.doubt, 0)
-    still = np.zeros(len(lengths) - count)
-    reference = Reference(
-        pairs,
-        np.append(due, still),
-        np.where(off, lengths, due_lengths),
-        np.append(lost(due) + missed + doubt, still),
-        held.tolerance,
-    )
-    return reference, ", clockwise" * bool(due.sum() < 0) + f", {words}"
+        said += f" {plain(due[off][0])} is due."
+        report.add("lengths", said, measured=lengths, due=due)
+    return np.where(off, lengths, due)
 
 
-def read_frequencies(
-    report: Report, seen: Rates, held: Held
-) -> tuple[np.ndarray, str]:
-    """Say which frequencies differ, and return those of a function."""
-    follows, size = seen.series(), np.abs(seen.measured)
-    if held.free and follows and follows.usual:
-        return follows.frequencies, follows.words
-    if held.free and len(size) == 1:
-        return seen.measured, f"{plain(size[0])} radians per position"
-    known = held.known
-    if len(known[0][1]) != len(size):
-        return seen.measured, "other frequencies"
-    if held.free and seen.evenly and size.all() and len(size) > 2:
-        slope = np.median(np.diff(np.log(size)))
-        base = float(f"{np.exp(-slope * len(size)):.3g}")
-        due = np.sign(seen.measured.sum()) * geometric(base, len(size))
-        known = [*known, (f"base {base:.6g}", due)]
-    most = [seen.differ(due, 0.02).mean() for _, due in known]
-    (words, due), others = known[np.argmin(most)], min(most)
-    off = seen.differ(due)
-    if not off.any():
-        return due, words
-    if not seen.evenly:  # calls will tell more
-        return due, f"compared with {words}" if held.free else words
+class Reference(NamedTuple):
+    """The formula that calls are compared with, an entry for each pair."""
 
-    measured = due + seen.beyond(due)
-    pairs, times = np.flatnonzero(off), measured / due
-    said = f"{len(pairs)} of {len(due)} pairs ({runs('pair', pairs)}) turn"
-    if held.free and others > 0.25:
-        listed = [plain(rate, 4) for rate in seen.measured]
-        listed[6:-1] = ["..."] * (len(listed) > 7)
-        said = "Radians per position, without whole turns, are"
-        said += f" {', '.join(listed)}."
-        # No known scaling turns pairs both ways, or further than a radian.
-        both_ways = np.ptp(np.sign(seen.measured)) > 0
-        refused = not (follows or both_ways or size.max() > 1.001)
-        if refused and not report.findings:
-            words = "They follow no single base, which is not reviewed without"
-            raise OutOfReachError(f"{said} {words} base= or frequencies=.")
-    elif np.ptp(times[off]) < 1e-3 * np.abs(times[off]).max():
-        said += f" {plain(np.median(times[off]))} times as fast as with"
-        said += f" {words}."
-    else:
-        few = pairs if len(pairs) < 5 else [*pairs[:3], pairs[-1]]
-        listed = [
-            f"pair {k} by {plain(measured[k])} radians per position, not"
-            f" {plain(due[k])} ({plain(times[k])} times)"
-            for k in few
-        ]
-        said += f" otherwise than with {words}: {'; '.join(listed)}."
-    words, due = "other frequencies", np.where(off, seen.measured, due)
-    if follows:
-        words, due = follows.words, follows.frequencies
-        said += f" All are those of {words}."
-    report.add("frequencies", said, pairs=pairs, measured=measured)
-    return due, words
+    pairs: np.ndarray  # [pairs, 2], columns
+    rates: np.ndarray  # radians per position
+    lengths: np.ndarray  # by how much it becomes longer
+    forgiven: np.ndarray  # radians per position that may be lost
+    tolerance: float
+
+    def due(self, positions: np.ndarray) -> np.ndarray:
+        """Return by what hands are multiplied at some positions."""
+        angles = np.multiply.outer(positions.astype(float), self.rates)
+        waves = np.empty(angles.shape, complex)
+        waves.real, waves.imag = np.cos(angles), np.sin(angles)
+        return self.lengths * waves
+
+    def compare(self, call: Call) -> Call:
+        """Return a call with the tokens that differ."""
+        places = call.positions.ravel()
+        off = np.abs((call.turned - self.due(places)).view(float))
+        off = off.reshape(*call.turned.shape, 2).max(axis=-1)
+        slack = self.lengths * np.multiply.outer(np.abs(places), self.forgiven)
+        # Numbers that are NaN are never within the tolerance.
+        wrong = ~(off <= self.tolerance + slack).all(axis=1)
+        return call._replace(
+            turned=call.turned[np.flatnonzero(wrong)[:6]],
+            wrong=wrong.reshape(call.positions.shape),
+            off=np.nan_to_num(off[wrong], nan=np.inf).max(initial=0),
+        )
+
+    def read_back(self, turned: np.ndarray) -> list[int | str]:
+        """Say as which position each token, `[tokens, pairs]`, is turned."""
+        order = np.abs(self.rates).argsort()[::-1]
+        everywhere, read = np.arange(-(2**17), 2**17), []
+        waves = np.exp(1j * everywhere * self.rates[order[0]])
+        slack = 3 * max(self.tolerance, 1e-4)
+        doubt = slack + 2 * self.forgiven[order[0]] * np.abs(everywhere)
+        for hands in turned / self.lengths:
+            near = np.abs(waves - hands[order[0]]) < doubt
+            places = everywhere[near]
+            for k in order[1:]:
+                allowed = slack + 2 * self.forgiven[k] * np.abs(places)
+                missed = np.exp(1j * places * self.rates[k]) - hands[k]
+                places = places[np.abs(missed) < allowed]
+            read.append(int(places[0]) if len(places) == 1 else "no position")
+        return read
 
 
 def differences(
@@ -174,15 +237,13 @@ def differences(
     turned, due = first.turned[0], reference.due(np.array([place]))[0]
     k = np.nan_to_num(np.abs(turned - due), nan=np.inf).argmax()
     one, other = reference.pairs[k].tolist()
-    worst = plain(max(call.off.max() for call in wrong), 2)
+    worst = plain(max(call.off for call in wrong), 2)
     words = f"{number} of {sum(call.wrong.size for call in calls)} {what}s"
     words += f" differ, by up to {worst}. The first is {what} {token}"
     words += f" of row {row}" * (len(first.wrong) > 1)
     words += f", at position {place}, in a {kind} {first.name}: columns {one}"
-    words += (
-        f" and {other} are turned by {plain(np.angle(turned[k]))} radians,"
-    )
-    words += f" where {plain(np.angle(due[k]))} is due"
+    words += f" and {other} are turned by {plain(np.angle(turned[k]))}"
+    words += f" radians, where {plain(np.angle(due[k]))} is due"
     if not abs(abs(turned[k]) - abs(due[k])) <= reference.tolerance:
         words += f", and become {plain(abs(turned[k]))} times as long, where"
         words += f" {plain(abs(due[k]))} is due"
@@ -192,7 +253,7 @@ def differences(
     report.add(f"{what}s", f"{words}.", number=int(number), **values)
 
     # As which positions they are turned, and what all of these are.
-    where, found, read = {}, [], {}
+    where, read, found = {}, {}, []
     for call in wrong:
         rows, tokens = np.nonzero(call.wrong)
         at = runs("row", rows) + ", " if len(call.wrong) > 1 else ""
@@ -200,19 +261,18 @@ def differences(
         own = call.positions[rows, tokens][:6].tolist()
         turned_as = reference.read_back(call.turned)
         read.setdefault(call.name, (own, turned_as))
-        others = tokens, call.positions[0, tokens], call.positions[rows, 0]
-        for each in zip(turned_as, own, *others, strict=False):
+        of_row_0 = call.positions[0, tokens]
+        for each in zip(turned_as, own, tokens, of_row_0, strict=False):
             if isinstance(each[0], int) and each[0] != each[1]:
                 found.append(each)
     common = ""
     if len(found) > 2:
-        as_, own, token, of_row_0, start = np.array(found).T
+        as_, own, token, of_row_0 = np.array(found).T
         by = as_[0] - own[0]
         after = f"{abs(by)} {'after' if by > 0 else 'before'} their own"
         for words, position in (
             ("the number of the token", token),
             ("that of row 0", of_row_0),
-            ("the position less the first of its row", own - start),
             (after, own + by),
         ):
             if np.array_equal(position, as_):
@@ -224,11 +284,15 @@ def differences(
         listed.append(f"{own} as {as_} in a {kind} {name}")
     words = f"Positions are turned: {'; '.join(listed)}.{common}"
     report.add("turned as", words, calls=read)
+
+    # In which calls, or else at which positions.
     right = [*dict.fromkeys(c.name for c in calls if c.name not in where)]
     bad = np.concatenate([call.positions[call.wrong] for call in calls])
     good = np.concatenate([call.positions[~call.wrong] for call in calls])
     if np.isin(bad, good).any():
-        listed = [*where.values()][:8] + ["more kinds"] * (len(where) > 8)
+        listed = [*where.values()]
+        if len(listed) > 8:  # the last one may be the first call again
+            listed[7:-1] = ["more kinds"]
         few = ", ".join(right) if len(right) < 12 else "all others"
         words = f"{kind.capitalize()}s {'; '.join(listed)} differ."
         words += f" Right are {few}." if right else " None are right."
@@ -238,35 +302,22 @@ def differences(
     report.add("calls", words, differ=[*where], right=right)
 
 
-def refuse_unknown(
-    report: Report, calls: list[Call], reference: Reference
-) -> None:
-    """Refuse columns of another axis, and what scales by the call."""
-    wrong = [call for call in calls if call.wrong.any()]
-    if not wrong or wrong[0] is calls[0] or report.findings:
-        return
-    off = np.any([call.off for call in wrong], axis=0) & (reference.rates == 0)
-    if off.any():
-        said = runs("column", reference.pairs[off].flat)
-        raise OutOfReachError(
-            f"{said.capitalize()} change in a call {wrong[0].name}, and not in"
-            " the first call. Two axes are not reviewed."
-        )
-    for call in wrong:
+def refuse_by_the_call(calls: list[Call], reference: Reference) -> None:
+    """Refuse a function that turns otherwise in longer or farther calls."""
+    for call in calls:
+        moved = (np.abs(call.turned - 1) > reference.tolerance).any(axis=0)
+        moved &= reference.rates == 0
+        if moved.any():
+            columns = runs("column", reference.pairs[moved].flat)
+            words = f"where {columns} stay, but not in a call {call.name}"
+            refuse("In the first call, pairs", reference.rates, words)
         at = call.positions[call.wrong][:3]
-        if len(at) < 3 or at[2] > 63 or (np.diff(at) != 1).any():
+        if np.diff(at).tolist() != [1, 1] or at[2] > 63:
             continue
-        turns = np.angle(call.turned[1:3] * call.turned[:2].conj())
-        evenly = np.abs(turns[1] - turns[0]).max() < 0.01
-        others = np.ptp(turns[0] - reference.rates) > 0.01
-        if (
-            evenly
-            and others
-            and "no position" in reference.read_back(call.turned[:1])
-        ):
-            listed = ", ".join(plain(turn, 4) for turn in turns[0, :6])
-            raise OutOfReachError(
-                f"In a call {call.name}, pairs turn by {listed}, ... radians"
-                " per position, and otherwise in the first call, which is not"
-                " reviewed without base= or frequencies=."
-            )
+        one, next_one = np.angle(call.turned[1:3] * call.turned[:2].conj())
+        evenly = np.abs(next_one - one).max() < 0.01
+        others = np.ptp(one - reference.rates) > 0.01
+        read = reference.read_back(call.turned[:1])
+        if evenly and others and read == ["no position"]:
+            words = "and otherwise in the first call"
+            refuse(f"In a call {call.name}, pairs", one, words)

@@ -43,7 +43,7 @@ class Call(NamedTuple):
     positions: np.ndarray  # [rows, tokens]
     turned: np.ndarray  # [tokens of all rows, pairs], what multiplies hands
     wrong: np.ndarray | None = None  # [rows, tokens]
-    off: np.ndarray | None = None  # [pairs], how far at most if they differ
+    off: float = 0.0  # how far at most
 
 
 class Rotation:
@@ -90,14 +90,6 @@ class Rotation:
         turned *= (1 / hands(self.pool, self.pairs))[picked]
         return Call(name, positions, turned)
 
-    def trouble(self, place: int) -> str:
-        """Say what is raised by a call that ends with some position."""
-        try:
-            self.call("", np.append(FIRST[1][:, 1:], [[place]], axis=1))
-        except CallError as error:
-            return str(error.__cause__)
-        return ""
-
 
 def hands(numbers: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     """Return pairs of columns as complex numbers: `[..., pairs]`."""
@@ -141,13 +133,12 @@ def pairs_of(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
 
 
 def calls(most: int, width: int) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield calls of many kinds: what they are, and positions.
+    """Yield calls after the first: of what kind they are, and positions.
 
     No length is a multiple of a block, but 4096. Batches are larger than 16
     and 32. Positions are near and far, alone and together.
     """
     random = np.random.default_rng(7)
-    yield FIRST
     for tokens in (7, 129, 333, 1025, 4096, min(20_011, MOST // width)):
         if tokens <= most:
             start = min(20, most - tokens)
@@ -198,14 +189,6 @@ def format_of(values: np.ndarray) -> str:
     return "float64"
 
 
-class Series(NamedTuple):
-    """Frequencies of a base, perhaps divided by a number."""
-
-    frequencies: np.ndarray
-    words: str
-    usual: bool  # whether it may be meant
-
-
 class Rates(NamedTuple):
     """How pairs turn, an entry for each."""
 
@@ -222,29 +205,11 @@ class Rates(NamedTuple):
         allowed = self.doubt + 2 * lost(due) + loose * np.abs(due)
         return np.abs(self.beyond(due)) > allowed
 
-    def series(self) -> Series | None:
-        """Return the base that all follow, if any."""
-        size, sign = np.abs(self.measured), np.sign(self.measured[0])
-        if len(size) < 2 or not (self.measured * sign > 0).all():
-            return None
-        weights = size / (self.doubt + 1e-6 * size)
-        pair = np.arange(len(size))
-        slope, start = np.polyfit(pair, np.log(size), 1, w=weights)
-        base, factor = np.exp(-slope * len(size)), np.exp(start)
-        for digits in (3, 6, 17):  # round numbers first
-            some = float(f"{base:.{digits}g}")
-            for by in (1.0, 1 / float(f"{1 / factor:.4g}"), factor):
-                due = sign * by * geometric(some, len(size))
-                if not self.differ(due).any():
-                    words = f"base {some:.6g}"
-                    if abs(by - 1) > 1e-6:
-                        words += f" and all divided by {1 / by:.5g}"
-                    # Parts of a turn, and degrees, are slips.
-                    slips = np.array([180 / np.pi, 2 * np.pi]) * by
-                    usual = 1 < some < 1e12 and by < 1.00001
-                    usual = usual and (np.abs(slips - 1) > 1e-3).all()
-                    return Series(due, words, usual)
-        return None
+    def forgiven(self, due: np.ndarray) -> np.ndarray:
+        """Return how far off each may be, for want of exact digits."""
+        doubt = np.where(due == self.measured, self.doubt, 0)
+        missed = np.where(self.differ(due), 0, np.abs(self.beyond(due)))
+        return lost(due) + doubt + missed
 
 
 def rates(near: np.ndarray, far: np.ndarray, step: float) -> Rates:
@@ -284,57 +249,3 @@ def lost(frequencies: np.ndarray) -> np.ndarray:
     once more for each pair where a frequency is made from the one before.
     """
     return (8 + np.arange(len(frequencies))) * FLOAT32 * np.abs(frequencies)
-
-
-class Reference(NamedTuple):
-    """The formula that calls are compared with, an entry for each pair."""
-
-    pairs: np.ndarray  # [pairs, 2], columns
-    rates: np.ndarray  # radians per position
-    lengths: np.ndarray  # by how much it becomes longer
-    forgiven: np.ndarray  # radians per position that may be lost
-    tolerance: float
-
-    def due(self, positions: np.ndarray) -> np.ndarray:
-        """Return by what hands are multiplied at some positions."""
-        angles = np.multiply.outer(positions.astype(float), self.rates)
-        waves = np.empty(angles.shape, complex)
-        waves.real, waves.imag = np.cos(angles), np.sin(angles)
-        return self.lengths * waves
-
-    def compare(self, call: Call) -> Call:
-        """Return a call with the tokens that differ."""
-        places = call.positions.ravel()
-        off = np.abs((call.turned - self.due(places)).view(float))
-        off = off.reshape(*call.turned.shape, 2).max(axis=-1)
-        slack = self.lengths * np.multiply.outer(np.abs(places), self.forgiven)
-        right = off <= self.tolerance + slack  # and not if they are NaN
-        wrong = ~right.all(axis=1)
-        off = np.where(right[wrong], 0, off[wrong])
-        off = np.nan_to_num(off, nan=np.inf).max(axis=0, initial=0)
-        turned = call.turned[np.flatnonzero(wrong)[:6]]
-        wrong = wrong.reshape(call.positions.shape)
-        return call._replace(turned=turned, wrong=wrong, off=off)
-
-    def read_back(self, turned: np.ndarray) -> list[int | str]:
-        """Say as which position each token, `[tokens, pairs]`, is turned."""
-        order = np.abs(self.rates).argsort()[::-1]
-        everywhere, read = np.arange(-(2**17), 2**17), []
-        waves = np.exp(1j * everywhere * self.rates[order[0]])
-        for hands in turned / self.lengths:
-            slack = 3 * max(self.tolerance, 1e-4)
-            doubt = 2 * self.forgiven[order[0]] * np.abs(everywhere)
-            places = everywhere[
-                np.abs(waves - hands[order[0]]) < slack + doubt
-            ]
-            for k in order[1:]:
-                doubt = 2 * self.forgiven[k] * np.abs(places)
-                missed = np.exp(1j * places * self.rates[k]) - hands[k]
-                places = places[np.abs(missed) < slack + doubt]
-            if len(places) == 1:
-                read.append(int(places[0]))
-            elif np.isfinite(hands).all():
-                read.append("no position" if hands.any() else "zero")
-            else:
-                read.append("NaN or infinity")
-        return read

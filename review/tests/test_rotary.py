@@ -24,7 +24,6 @@ def without_the_end(p):
 
 POSITIONS = [  # what positions `p` [rows, tokens] are taken for; what is said
     (lambda p: token(p) + 0 * p, "read back are the number of the token"),
-    (lambda p: p - p[:, :1], "are the position less the first of its row"),
     (lambda p: p[:1] + 0 * p, "read back are that of row 0"),
     (lambda p: p + 1, "read back are 1 after their own"),
     (lambda p: np.minimum(p, 747), "748, 749, 750, 751, 752, 753 as 747 in a"),
@@ -39,11 +38,14 @@ POSITIONS = [  # what positions `p` [rows, tokens] are taken for; what is said
     (lambda p: p + (p.shape[1] == 1), "of one token in each of 2 rows (rows"),
 ]
 FREQUENCIES = [  # what frequencies `w` become, and what is said
-    (np.rad2deg, "Radians per position, without whole turns, are 0.7471"),
+    (np.rad2deg, "pair 0 by 0.74711 radians per position, not 1 ("),
     (lambda w: w[::-1], "base 0.0001 and all divided by 5623.4"),
-    (lambda w: np.where(PAIR == 5, 0.5, w), "(pair 5) turn 8.8914 times"),
+    (
+        lambda w: np.where(PAIR == 5, 0.5, w),
+        "(pair 5) turn otherwise than with base 10000: pair 5",
+    ),
     (bfloat16, "pair 1 by 0.5625 radians per position, not 0.56234"),
-    (lambda w: np.where(PAIR == 5, w, -w), "(pair 5) turn -1 times as fast"),
+    (lambda w: np.where(PAIR == 5, w, -w), "not -0.056234 (-1 times)"),
     (lambda w: np.where(PAIR == 0, 0, w), "turn are 30 of 32 columns"),
 ]
 LLAMA = {"frequencies": llama3()}
@@ -52,7 +54,7 @@ PART = {"frequencies": speeds(16), "width": WIDTH}
 ASKED = [  # frequencies, what is asked for, and what is said
     (speeds(), {"base": 5e5}, "39.155 times). All are those of base 10000"),
     (speeds(base=5e5), LLAMA, "not 0.000077847 (8 times)"),
-    (-llama3(), LLAMA, "(pairs 0 to 15) turn -1 times as fast"),
+    (-llama3(), LLAMA, "(pairs 0 to 15) turn otherwise"),
     (speeds(), YARN, "become 1 times as long in pairs 0 to 15 of 16, where"),
     (speeds(), PART, "32 of 32 columns, with columns 0 and 16, where 16"),
 ]
@@ -101,15 +103,23 @@ TO_300, FAR = np.outer(np.arange(300), speeds()), {"max_len": 40_000}
 OTHERS = [  # a function, what is asked for, what is said
     (mixes_layouts, {}, "makes of columns 0 and 16 (0.5403, 0.01) where"),
     (lambda x, p: x, {}, "No column is mixed with another at positions 0 to"),
-    (lambda x, p: turn_by(x, TO_300[p]), {}, "300 is the first to fail: Inde"),
-    (lambda x, p: rope(x, np.where(p, p, np.nan)), {}, "0 as NaN or infinity"),
+    (
+        lambda x, p: turn_by(x, TO_300[p]),
+        {},
+        "1, 2, 4, 8 and so on fails: Inde",
+    ),
+    (
+        lambda x, p: rope(x, np.where(p, p, np.nan)),
+        {},
+        "become nan times as long",
+    ),
     (lambda x, p: rope(x, p)[:, None], {}, "shape is (1, 1, 5, 32), not (1,"),
     (lambda x, p: rope(x, p).astype(str), {}, "it returns ndarray, no real"),
     (lambda x, p: rope(x, p) / 8, {}, "become 0.125 times as long in pairs 0"),
     (lambda x, p: rope(x, p) * 1.001 ** p[..., None], {}, "as no position in"),
     (stretches_the_rest, {}, "become 1.5 times as long in pairs 8 to 15"),
     (changes_positions, {}, "positions are changed in place"),
-    (grows_for_good, {"base": 1e4}, "The first call, made again, differs by"),
+    (grows_for_good, {"base": 1e4}, "of positions 0 to 63, once more (tokens"),
     (scales_by_the_call, {"base": 1e4}, "of 1025 tokens (tokens 0 to 1024)"),
     (rope, {"layout": "interleaved"}, "half (columns 0 and 16), where inter"),
     (in_bfloat16, {"dtype": "float32"}, "Results are in bfloat16, not in"),
@@ -249,7 +259,7 @@ def two_axes(x, positions):
     [
         (of(llama3()), "1, 0.4404, 0.1939, 0.0854"),
         (scales_by_the_call, "In a call of 1025 tokens, pairs turn by 1, 0.5"),
-        (two_axes, "Columns 0 to 15 change in a call of 129 tokens"),
+        (two_axes, "columns 0 to 15 stay, but not in a call of 129 tokens"),
     ],
 )
 def test_what_may_be_meant_is_refused_with_what_was_measured(rotate, measured):

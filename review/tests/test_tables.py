@@ -92,7 +92,7 @@ WRONG = [  # an encoder, and what has to be said, worked out by hand
     (lambda n, d: table(n, d) / 8, "become 0.125 times as long in pairs 0 to"),
     (
         lambda n, d: table(n, d)[:, np.r_[:2, 3, 2, 4:d]],
-        "(pair 1) turn -1 times as fast",
+        "(pair 1) turn otherwise than with base 10000: pair 1",
     ),
     (in_float32, "rows differ, by up to 0.0000"),
     (lambda n, d: table(n, d)[:, None], "64 rows: the shape is (64, 1, 32)"),
