@@ -52,6 +52,8 @@ def small(tmp_path_factory):
         prose("exercise-1", "### Exercise 1. Try\n\nTASK", "exercise"),
         code("answer-1", "answer_1 = ...", "exercise"),
         code("solution-1", "SOLVED = 1", "solution"),
+        code("end", "2 + 2", outputs=[printed("END")]),
+        prose("then-end", "(An aside.) **Both of them ended well.**"),
     ]
     path = tmp_path_factory.mktemp("deck") / "20_ask.ipynb"
     nbformat.write(new_notebook(cells=cells), path)
@@ -69,8 +71,10 @@ def deck(small, tmp_path_factory) -> str:
 def test_what_is_on_a_slide_and_what_is_said(small):
     deck = {slide.name: slide for slide in slides.Deck(small).slides}
     assert list(deck) == [
-        *("title", "sum", "predict-a", "reveal-a", "figure-b", "exercise-1")
+        *("title", "sum", "predict-a", "reveal-a", "figure-b"),
+        *("exercise-1", "end"),
     ]
+    assert deck["end"].remember == "**Both of them ended well.**"
     shown, notes = {}, {}
     for name, slide in deck.items():
         page = BeautifulSoup(slide.html("Ask"), "html.parser")
@@ -99,12 +103,13 @@ def test_the_key_question_has_choices_and_what_people_say(path):
 
 def test_sections_are_chosen_and_their_minutes_added(small, tmp_path, capsys):
     chosen = slides.Deck(small, ["sec"]).slides
-    assert [s.name for s in chosen] == ["title", "figure-b", "exercise-1"]
+    names = [slide.name for slide in chosen]
+    assert names == ["title", "figure-b", "exercise-1", "end"]
     assert "AIM" not in chosen[0].shown  # which is of all sections
     slides.main([str(small), "--minutes", "30", "--output", str(tmp_path)])
     said = capsys.readouterr().out.splitlines()[2:]
     assert [line.split(": ")[1] for line in said] == [
-        *("Title", "First", "Second", "Exercises")
+        *("Title", "First", "Second", "Exercises", "Second")
     ]
     text = (tmp_path / f"{small.stem}.html").read_text()
     minutes = re.findall(r'data-minutes="(.+?)"', text)
@@ -179,7 +184,7 @@ def test_the_presenters_view_has_notes_and_leads(browser, deck):
         desk.keyboard.press("PageDown")
         assert page.url.endswith("#predict-a")
         clock = desk.locator(".clock").inner_text()
-        assert re.search(r"0 of \d min · .+ · slide 3 of 6", clock)
+        assert re.search(r"0 of \d min · .+ · slide 3 of 7", clock)
 
 
 def test_a_plan_leaves_each_section_the_minutes_of_its_slides():

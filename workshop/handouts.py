@@ -16,7 +16,6 @@ from nbformat import NotebookNode
 from playwright.sync_api import Browser, Error, sync_playwright
 from posenc_series.cells import ASKS, is_folded, question_and_choices, tags
 from posenc_series.chapters import (
-    answers,
     check_sections,
     relink,
     title_of,
@@ -29,7 +28,9 @@ KINDS = ("student", "instructor")
 FEEDBACK = ROOT / "workshop/feedback.md"
 ALONG = re.compile(r"<p>(?:Previous|Next): .*</p>")  # the series
 WRITE = '<label class="write">{}<textarea rows="{}"></textarea></label>'
-OPENS = '<details class="fold"><summary>Show the answer</summary>'
+ANSWER = '<p class="label answer">Answer</p>'
+SOLUTION = '<p class="label">Solution</p>'
+TOGETHER = 4  # cells: a question, or the end, and what leads to it
 
 
 # Pages.
@@ -47,11 +48,17 @@ def page(path: Path, kind: str, sections: Sequence[str] = ()) -> str:
     for cell in cells:
         if cell.cell_type == "markdown":
             cell.source = relink(cell.source, _link)
-    show = _for_students if kind == "student" else _for_instructors
+    show = _for_a_student if kind == "student" else _for_an_instructor
+    parts: list[str] = []
+    for cell in cells:
+        if kind == "student" and "reveal" in tags(cell):
+            parts = [*_together(parts), ANSWER]
+        parts.append(show(cell))
+    body = "\n".join(_together(parts))
     title = title_of(path, cells)
     name = title.replace('"', r"\"")
     head = f'<style>@page {{ @top-left {{ content: "{name}"; }} }}</style>\n'
-    return markup.document(title, head + show(cells), "handout.css")
+    return markup.document(title, head + body, "handout.css")
 
 
 def _link(name: str, cell: str) -> str | None:
@@ -60,9 +67,11 @@ def _link(name: str, cell: str) -> str | None:
 
 
 def _cell(cell: NotebookNode, shown: str) -> str:
-    """A cell of a page, with its address and its tags."""
+    """A cell of a page, with its address and its tags, unless it is empty."""
     kinds = " ".join(["cell", cell.cell_type, *sorted(tags(cell))])
-    shown = ALONG.sub("", shown)
+    shown = ALONG.sub("", shown).strip()
+    if not shown:
+        return ""
     return f'<div id="cell-id={cell.id}" class="{kinds}">\n{shown}\n</div>'
 
 
@@ -73,37 +82,29 @@ def _results(cell: NotebookNode) -> str:
     return markup.printed(cell) + markup.picture(cell)
 
 
-def _for_instructors(cells: list[NotebookNode]) -> str:
-    """All of the cells, and a label for solutions."""
-    parts = []
-    for cell in cells:
-        if cell.cell_type == "markdown":
-            shown = markup.markdown(cell.source)
-        else:
-            shown = markup.code(cell.source) + _results(cell)
-        if "solution" in tags(cell):
-            shown = f'<p class="label">Solution</p>{shown}'
-        parts.append(_cell(cell, shown))
-    return "\n".join(parts)
+def _together(parts: list[str]) -> list[str]:
+    """Let the last cells stay on one page, so that none has a line or two."""
+    parts = list(filter(None, parts))
+    first = max(0, len(parts) - TOGETHER)
+    if ANSWER in parts[first:]:
+        first = parts.index(ANSWER, first) + 1
+    return [*parts[:first], '<div class="together">', *parts[first:], "</div>"]
 
 
-def _for_students(cells: list[NotebookNode]) -> str:
-    """Cells with room to write, each answer folded, and no solutions."""
-    folds = answers(cells)
-    parts = []
-    for place, cell in enumerate(cells):
-        if place in [first for first, _ in folds]:
-            parts.append(OPENS)
-        if "solution" not in tags(cell):
-            parts.append(_for_a_student(cell))
-        if place in [last for _, last in folds]:
-            parts.append("</details>")
-    return "\n".join(parts)
+def _for_an_instructor(cell: NotebookNode) -> str:
+    """All of a cell, and a label for a solution."""
+    if cell.cell_type == "markdown":
+        shown = markup.markdown(cell.source)
+    else:
+        shown = markup.code(cell.source) + _results(cell)
+    return _cell(cell, SOLUTION + shown if "solution" in tags(cell) else shown)
 
 
 def _for_a_student(cell: NotebookNode) -> str:
     """A cell as students see it, if there is anything to see."""
     room = ""
+    if "solution" in tags(cell):
+        return ""
     if cell.cell_type == "markdown":
         source = markup.unfolded(cell.source)
         if "predict" in tags(cell):
@@ -118,7 +119,7 @@ def _for_a_student(cell: NotebookNode) -> str:
         shown += _results(cell)
         if "exercise" in tags(cell):
             room = WRITE.format("Your answer", 4)
-    return _cell(cell, shown) + room if shown.strip() else ""
+    return _cell(cell, shown) + room
 
 
 def sheet_page(title: str, text: str) -> str:

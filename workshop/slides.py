@@ -194,9 +194,8 @@ class Deck:
         if cell.cell_type == "code":
             self.slides[-1].shown += markup.code(cell.source)
         else:
-            self.section = "Exercises"
             task = cell.source[cell.source.find("### ") :]
-            self._add(cell.id, html(task), EXERCISE)
+            self._add(cell.id, html(task), EXERCISE).section = "Exercises"
 
     def _show(self, cell: NotebookNode) -> None:
         """Code, unless it is folded, and what it prints and draws."""

@@ -262,7 +262,7 @@ def sentence(text: str) -> str:
     if len(bold.split()) < 4:
         return ""
     place = text.index(bold)
-    before = re.split(r"(?<=[.?!*]) |\n\n", text[:place])[-1]
+    before = re.split(r"(?<=[.?!*]) |(?<=\.\)) |\n\n", text[:place])[-1]
     after = "" if bold[-3] in ".?!" else text[place + len(bold) :]
     return before + bold + re.split(r"(?<=[.?!])(?=\s)", after)[0]
 
