@@ -74,7 +74,8 @@ def unfolded(text: str) -> str:
 
 def code(source: str) -> str:
     """Code in colors."""
-    return highlight(source, PythonLexer(), HtmlFormatter())
+    style = HtmlFormatter(noclasses=True, nobackground=True)
+    return highlight(source, PythonLexer(), style)
 
 
 def printed(cell: NotebookNode) -> str:

@@ -43,17 +43,14 @@ SLIDE = """\
 <article class="slide" id="{name}" data-minutes="{minutes:.2f}">
 <p class="where"><span>{section}</span><span>{title}</span></p>
 {lead}
-<div class="stage">
 <div class="shows"><div class="results">{shown}</div>{bars}</div>
-<div class="words"><div class="caption">{caption}</div>
-<div class="remember later">{remember}</div></div>
-</div>
+<div class="remember later">{remember}</div>
 <aside class="notes">{notes}</aside>
 </article>
 """
 QUESTION = """\
 <div class="question">{}</div>
-<button type="button" class="minute">One minute, in writing</button>
+<div class="soft">One minute, in writing</div>
 {}
 """
 HANDS = '<input type="number" min="0" aria-label="Hands for {}, count {}">'
@@ -70,7 +67,6 @@ class Slide:
         seconds: How long it takes, without what is said.
         shown: What it shows, as HTML.
         bars: For hands, as HTML, if it answers a question.
-        caption: Of a picture, as Markdown.
         remember: The sentence that comes as the last step, as Markdown.
         notes: What to say, as Markdown.
     """
@@ -81,7 +77,6 @@ class Slide:
     seconds: float = LOOK
     shown: str = ""
     bars: str = ""
-    caption: str = ""
     remember: str = ""
     notes: list[str] = field(default_factory=list)
 
@@ -102,7 +97,6 @@ class Slide:
             lead=self.lead,
             shown=self.shown,
             bars=self.bars,
-            caption=html(self.caption),
             remember=html(self.remember),
             notes=html("\n\n".join(self.notes)),
         )
@@ -182,7 +176,7 @@ class Deck:
         slide = self._add(cell.id, self._lead() + asked, seconds)
         if is_key:
             slide.notes.append(f"**They say**\n\n{self.lesson.they_say}")
-        self.asked = f'<div class="asked">{html(question)}</div>'
+        self.asked = f'<div class="soft">{html(question)}</div>'
         self.bars = f'<div class="bars" data-question="{cell.id}"></div>'
 
     def _answer(self, cell: NotebookNode) -> None:
@@ -207,10 +201,9 @@ class Deck:
             if not is_folded(cell):
                 shown = markup.code(cell.source) + shown
             if shown:
-                lead = self.lead
-                slide = self._add(cell.id, "" if picture else self._lead())
-                if "<posenc-play" in picture:
-                    slide.caption = lead  # what to try
+                # Pictures have captions; those that move, what to try.
+                is_led = not picture or "<posenc-play" in picture
+                self._add(cell.id, self._lead() if is_led else "")
         self.slides[-1].shown += shown
 
     def _tell(self, cell: NotebookNode) -> None:
@@ -245,7 +238,8 @@ class Deck:
         if slide.section != self.section or slide.remember:
             return False
         if caption := CAPTION.match(text):
-            slide.caption += f"\n\n{caption[0]}"
+            if "<posenc-play" not in slide.shown:  # which speaks for itself
+                slide.shown += html(caption[0])
             text = text[caption.end() :].strip()
         slide.remember = sentence(text)
         return bool(caption or slide.remember)
@@ -273,7 +267,7 @@ def votes(question: str, choices: Sequence[str]) -> str:
     """Choices with two fields each for hands, before and after talking."""
     if not choices:
         return ""
-    rows = "<span></span><span>at first</span><span>after talking</span>"
+    rows = '<i></i><i class="soft">at first</i><i class="soft">then</i>'
     for choice in choices:
         name = escape(re.sub(r"[*`$]", "", choice), quote=True)
         rows += f'<div class="choice">{html(choice)}</div>'

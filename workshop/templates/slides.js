@@ -67,32 +67,25 @@ const overflows = (box) =>
   box.scrollHeight > box.clientHeight + 1 || box.scrollWidth > box.clientWidth + 1;
 const isTooLarge = (slide) => [slide, ...all("pre", slide)].some(overflows);
 
+// A figure that moves has its settings beside its pictures.
+const BESIDE = `
+  .figure { column-gap: 1.2rem; display: grid; grid-template: repeat(8, auto) 1fr / 4fr 3fr }
+  .pictures { align-content: start; grid-row: 1 / 10 }
+  .settings { grid-template-columns: repeat(auto-fit, minmax(min(100%, 17rem), 1fr)) }`;
+
 // Let text, or a figure that moves, be as large as the slide has room for.
 async function fit(slide) {
   const moves = slide.querySelector("posenc-play");
+  moves?.shadowRoot.append(Object.assign(document.createElement("style"), { textContent: BESIDE }));
   slide.classList.add("measured");
   for (let size = moves ? 1.6 : 1.3; size > 0.5; size -= 0.05) {
     if (moves) moves.style.zoom = size;
     else slide.style.setProperty("--fit", size);
-    if (moves) await new Promise(requestAnimationFrame); // it draws itself anew
+    // It draws itself anew at the end of a frame.
+    if (moves) await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
     if (!isTooLarge(slide)) break;
   }
   slide.classList.remove("measured");
-}
-
-// A minute to write.
-
-for (const button of all(".minute")) {
-  let timer = 0;
-  button.addEventListener("click", () => {
-    button.blur(); // so that Space goes on
-    clearInterval(timer);
-    const end = Date.now() + 60_000;
-    timer = setInterval(() => {
-      const left = Math.ceil((end - Date.now()) / 1000);
-      button.textContent = left > 0 ? `${left} seconds` : "Time";
-    }, 200);
-  });
 }
 
 // Hands: hands[question] lists two numbers for each choice, one after the other.
