@@ -78,7 +78,7 @@ REPLIES = [
     (2, [(2, 3)], ("Which words stand", "the same five sums")),
     (3, [AFTER], "Correct."),
     (3, [FIRST], ("The mask is enough", "put it after both")),
-    (3, [AFTER + FIRST], ("Do the words settle", "one small block")),
+    (3, [AFTER + FIRST], ("Do the words settle", "too few to learn")),
     (3, [[("A B", "C")], [("A ate B", "A")], ["A", "B"], 5], "Give a list"),
     (3, [[("A B C D E the", "A")], []], "Give a list"),
 ]

@@ -70,7 +70,7 @@ def test_exercise_4_takes_what_is_wrong_and_passes_all_checks(names):
 
     for answers, reply in (
         ([exchanged, constant], "Correct."),
-        ([position_encoding], ("wrong anywhere?", "sorts or pairs")),
+        ([position_encoding], ("wrong by more than", "sorts or pairs")),
         ([names["encoder_a"]], ("does this check look at", "no check read")),
         ([needs_600_rows], "raised IndexError: index 600 is out of bounds"),
     ):
