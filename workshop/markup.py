@@ -20,7 +20,6 @@ from posenc_series.chapters import (
     alt_texts,
     in_sections,
     read_notebook,
-    without_folds,
 )
 from posenc_series.commands import parser
 from posenc_series.formulas import mathml
@@ -68,7 +67,7 @@ def markdown(source: str) -> str:
 
 def unfolded(text: str) -> str:
     """Text for where nothing is folded: no sentence says that it is."""
-    text = without_folds(text)
+    text = re.sub(r"[Tt]he folded (?=`)|\bfolded (?=\w)", "", text)
     return re.sub(r"[^.?!\n]*\bfolded\b[^.?!\n]*[.?!] ?", "", text)
 
 

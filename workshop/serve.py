@@ -16,6 +16,7 @@ from pathlib import Path
 from posenc_series.commands import CommandError, parser, run
 from posenc_series.listing import ROOT, TITLE
 
+SITE = ROOT / "site"
 # What browsers unpack, and what is not packed already.
 PACKED = {".css", ".html", ".js", ".json", ".mjs", ".py", ".svg", ".wasm"}
 PAGE = """<!DOCTYPE html><html lang="en"><meta charset="utf-8">
@@ -95,21 +96,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Serve until Ctrl+C."""
     command = parser(__doc__)
     command.add_argument(
-        "folder",
-        nargs="?",
-        type=Path,
-        default=ROOT / "site",
-        help="the site that was built (default: site)",
-    )
-    command.add_argument(
         "--port", type=int, default=8000, help="the port (default: 8000)"
     )
     args = command.parse_args(arguments)
-    if not (args.folder / "index.html").is_file():
-        raise CommandError(
-            f"no site in {args.folder}; build one: uv run web/build.py"
-        )
-    with Room(args.folder, args.port) as room:
+    if not (SITE / "index.html").is_file():
+        raise CommandError(f"no {SITE}; build it: uv run web/build.py")
+    with Room(SITE, args.port) as room:
         print(f"For the room: {room.address}")
         print(f"To project:   {room.address}room.html", flush=True)
         try:

@@ -250,12 +250,6 @@ def relink(source: str, link: Link) -> str:
     return LINK.sub(replace, source)
 
 
-def without_folds(source: str) -> str:
-    """Text for paper, on which no cell is folded."""
-    source = re.sub(r"[^.\n]*\bfolded(?:,[^.\n]*)?\. ?", "", source)
-    return re.sub(r"[Tt]he folded (?=`)|\bfolded (?=\w)", "", source)
-
-
 def sentence(text: str) -> str:
     """The sentence with bold words, which is the thing to remember."""
     bold = max(re.findall(r"(?s)\*\*.+?\*\*", text), key=len, default="")
