@@ -13,39 +13,34 @@ import sys
 from pathlib import Path
 from pkgutil import resolve_name
 
-from . import CONVENTIONS, LAYOUTS, review, review_rotary
-from .measure import DIGITS
-
-OPTIONS = {  # name: type, what it says
-    "width": (int, "how many columns; by default 64"),
-    "base": (float, "hold it to this base"),
-    "max-len": (int, "how many positions or rows to look at"),
-    "tolerance": (float, "how far a number may be off"),
-    "layout": (str, f"rotary: hold it to one of: {'; '.join(LAYOUTS)}"),
-    "config": (str, "rotary: hold it to a Hugging Face model's config.json"),
-    "layers": (str, "rotary: whose settings, where a config has several"),
-    "dtype": (str, f"rotary: the shortest format of: {', '.join(DIGITS)}"),
-    "convention": (str, f"table: hold it to one of: {'; '.join(CONVENTIONS)}"),
-    "start": (int, "table: the position of its first row"),
-}
+from . import review, review_rotary
 
 
 def main() -> int:
     """Run the command and return its exit code."""
-    command = argparse.ArgumentParser("posenc-review", description=__doc__)
+    command = argparse.ArgumentParser(
+        "posenc-review",
+        description=__doc__,
+        epilog=f"{review_rotary.__doc__}\n\nOr: {review.__doc__}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     command.add_argument("target", help="package.module:function")
     words = "the function is rotate(x, positions), not encoder(rows, width)"
     command.add_argument("--rotary", action="store_true", help=words)
-    for name, (kind, words) in OPTIONS.items():
-        command.add_argument(f"--{name}", type=kind, help=words)
+    command.add_argument("--config", help="hold it to a model's config.json")
+    command.add_argument("--layers", help="whose settings, if there are more")
+    for name in ("layout", "convention"):
+        command.add_argument(f"--{name}")
+    for name in ("width", "max-len", "start"):
+        command.add_argument(f"--{name}", type=int)
+    for name in ("base", "length", "tolerance"):
+        command.add_argument(f"--{name}", type=float)
     given = vars(command.parse_args())
     target, rotary = given.pop("target"), given.pop("rotary")
     given = {name: value for name, value in given.items() if value is not None}
-    if "width" in given and not rotary:
+    if not rotary and "width" in given:
         given["d_model"] = given.pop("width")
     sys.path.insert(0, os.getcwd())
-    if ":" not in target:
-        command.error(f"{target}: give package.module:function")
     try:
         function = resolve_name(target)
     except Exception as error:  # whatever the module raises
@@ -54,32 +49,27 @@ def main() -> int:
         if "config" in given:
             path, layers = given.pop("config"), given.pop("layers", "")
             given = model_settings(path, layers, given.get("width")) | given
-        found = (review_rotary if rotary else review)(function, **given)
+        report = (review_rotary if rotary else review)(function, **given)
     except (OSError, TypeError, ValueError) as error:
         command.error(str(error))  # exits with 2
-    print(found)
-    return int(bool(found.findings))
+    print(report)
+    return int(bool(report.findings))
 
 
 def model_settings(
-    path: str, layers: str = "", width: int | None = None
+    path: str, layers: str, width: int | None
 ) -> dict[str, object]:
     """Return what a model's config.json asks of `review_rotary`.
 
     The model's own code in transformers computes it, in its rotary module.
-
-    Args:
-        path: The `config.json` of a Hugging Face model.
-        layers: Whose frequencies, where layers have several kinds.
-        width: Of a head; else the config says it.
     """
     try:
         import torch  # noqa: F401
         from transformers import CONFIG_MAPPING
     except ImportError as error:
-        words = f"config={path}: the model's own code computes what is asked,"
-        words += " so install transformers and torch, or give base= or"
-        raise ValueError(f"{words} frequencies= instead") from error
+        words = f"config={path}: install transformers and torch, whose code"
+        words += " computes what a model asks, or give base= or frequencies="
+        raise ValueError(words) from error
     settings = json.loads(Path(path).read_text(encoding="utf-8"))
     name = settings.get("model_type")
     if name not in CONFIG_MAPPING:
@@ -87,35 +77,36 @@ def model_settings(
     whole = CONFIG_MAPPING[name].from_dict(settings)
     config = whole.get_text_config()
     place = type(config).__module__.replace("configuration_", "modeling_")
-    module = None
-    for of, kind in inspect.getmembers(importlib.import_module(place)):
-        if of.endswith("RotaryEmbedding"):
-            wanted = inspect.signature(kind).parameters.get("config")
-            if wanted and wanted.annotation in (type(config), type(whole)):
-                module = kind(config)
-                break
-    scaling = str(getattr(module, "rope_type", ""))
-    if module is None or "dynamic" in scaling:
+    modules = [
+        kind(config)
+        for of, kind in inspect.getmembers(importlib.import_module(place))
+        if of.endswith("RotaryEmbedding")
+        and "config" in inspect.signature(kind).parameters
+        and inspect.signature(kind).parameters["config"].annotation
+        in (type(config), type(whole))
+    ]
+    scaling = str(getattr(modules[0], "rope_type", "")) if modules else ""
+    if not modules or "dynamic" in scaling:
         words = f"config={path}: {name} has no fixed frequencies in a rotary"
         raise ValueError(f"{words} module; give base= or frequencies=")
     asked = {
-        key.removesuffix("inv_freq").removesuffix("_"): value
-        for key, value in module.named_buffers()
+        key.removesuffix("inv_freq").removesuffix("_"): value.numpy()
+        for key, value in modules[0].named_buffers()
         if key.endswith("inv_freq") and "original" not in key
     }
     if layers not in asked:
         known = "; ".join(asked) if "" not in asked else "none: all are alike"
         raise ValueError(f"{layers=}: give one of {known}")
-    if width is None:
-        width = getattr(config, "head_dim", None)
-        width = width or config.hidden_size // config.num_attention_heads
+    heads = config.num_attention_heads
+    head = getattr(config, "head_dim", None) or config.hidden_size // heads
     most = config.max_position_embeddings
     if "longrope" in scaling:  # beyond, other frequencies follow
         most = config.rope_parameters["original_max_position_embeddings"]
+    attention = f"{layers}_attention_scaling".lstrip("_")
     return {
-        "width": max(width, 2 * len(asked[layers])),
-        "frequencies": asked[layers].numpy(),
-        "length": getattr(module, f"{layers}_attention_scaling".lstrip("_")),
+        "width": max(width or head, 2 * len(asked[layers])),
+        "frequencies": asked[layers],
+        "length": getattr(modules[0], attention),
         "max_len": max(64, most),
     }
 

@@ -14,8 +14,11 @@ def speeds(width=WIDTH, base=10_000.0):
     return np.array([base ** (-k / width) for k in range(0, width, 2)])
 
 
-def turn_by(x, angles, layout="half"):
-    """Turn the pairs of the first columns by angles."""
+def rope(x, positions, frequencies=None, layout="half"):
+    """Turn vectors `[batch, seq_len, width]` as RoPE does."""
+    if frequencies is None:
+        frequencies = speeds(x.shape[-1])
+    angles = np.asarray(positions)[..., None] * frequencies
     pairs = angles.shape[-1]
     first, second = np.arange(pairs), pairs + np.arange(pairs)
     if layout == "interleaved":
@@ -27,13 +30,6 @@ def turn_by(x, angles, layout="half"):
     turned[..., first] = one * np.cos(angles) - other * np.sin(angles)
     turned[..., second] = other * np.cos(angles) + one * np.sin(angles)
     return turned
-
-
-def rope(x, positions, frequencies=None, layout="half"):
-    """Turn vectors `[batch, seq_len, width]` as RoPE does."""
-    if frequencies is None:
-        frequencies = speeds(x.shape[-1])
-    return turn_by(x, np.asarray(positions)[..., None] * frequencies, layout)
 
 
 def llama3(base=5e5, factor=8):
