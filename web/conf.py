@@ -20,10 +20,7 @@ myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 html_math_renderer = "mathml"
 html_theme = "sphinx_book_theme"
-html_static_path = [
-    "static",
-    "../workshop/templates/STIXTwoMath.woff",
-]
+html_static_path = ["static", "../workshop/templates/STIXTwoMath.woff"]
 html_css_files = ["site.css"]
 html_js_files = [
     ("work.js", {"defer": "defer"}),

@@ -29,7 +29,7 @@ TIDY = [
         rf"\1{THIN_SPACE}",
     ),
     # The minus of a number is not one between two.
-    (r"(&#x0003D;</mo>)<mo>(?=&#x02212;)", r'\1<mo form="prefix">'),
+    (r"(&#x000(?:28|2C|3D);</mo>)<mo>(?=&#x02212;)", r'\1<mo form="prefix">'),
     # \mathrm of a single letter stands upright.
     (r"<mi>(&#x000[4-7][0-9A-F];)</mi>", r'<mi mathvariant="normal">\1</mi>'),
     # \overline and \bar are as wide as what they cover.

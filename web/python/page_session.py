@@ -11,15 +11,13 @@ import sys
 import time
 import traceback
 
-from IPython.display import display, show_open_figures
+from IPython.display import LONGEST, cut, display, show_open_figures
 from page import post  # a function of worker.mjs
 
 import __main__
 
-LONGEST = 200_000  # characters that one cell may print
 AT_ONCE = 200  # parts that are sent as they come; then ten a second
 DEEPEST = 200  # calls of a traceback that are looked at, of a million
-CUT = "\n... (the page does not show the rest)\n"
 NO_INPUT = "a page cannot ask for input: write the value into the cell"
 NOT_PYTHON = "The line {!r} is for IPython; this page runs plain Python."
 HOMES = r"/lib/python[^/]+/(?:site-packages/)?"  # of libraries
@@ -50,8 +48,7 @@ class Stream(io.TextIOBase):
             return
         self.length += len(text)
         self.parts, self.last = self.parts + 1, time.monotonic()
-        shown = text if len(text) <= room else text[:room] + CUT
-        post("text", self.name, shown)
+        post("text", self.name, cut(text, room))
 
 
 def run_cell(number: int, source: str) -> str:

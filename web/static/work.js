@@ -36,10 +36,11 @@ const posenc = (() => {
   }
 
   // Printed lines longer than code are sentences, which go on below; others
-  // scroll in their box.
+  // scroll in their box, as does what is very long.
   function fit(printed) {
     printed.classList.toggle("sentences", /.{80}/.test(printed.textContent));
-    printed.tabIndex = printed.scrollWidth > printed.clientWidth ? 0 : -1;
+    const { scrollWidth, clientWidth, scrollHeight, clientHeight } = printed;
+    printed.tabIndex = scrollWidth > clientWidth || scrollHeight > clientHeight ? 0 : -1;
   }
 
   function button(text, act, label = text) {

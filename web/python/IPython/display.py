@@ -8,12 +8,20 @@ from io import BytesIO
 
 from page import post  # a function of worker.mjs
 
+LONGEST = 200_000  # characters of a value, or that one cell may print
+CUT = "\n... (the page does not show the rest)\n"
+
 
 class Printer(pprint.PrettyPrinter):
     """Prints values as IPython does, which never breaks a text."""
 
     _dispatch = pprint.PrettyPrinter._dispatch.copy()
     del _dispatch[str.__repr__]
+
+
+def cut(text: str, room: int = LONGEST) -> str:
+    """What the page shows of a text."""
+    return text if len(text) <= room else text[:room] + CUT
 
 
 def display(*values, raw=False, metadata=None, **_):
@@ -27,7 +35,8 @@ def display(*values, raw=False, metadata=None, **_):
 
 def data_of(value) -> dict:
     """A value in each media type that it has, as text."""
-    data = {"text/plain": Printer(width=79, sort_dicts=False).pformat(value)}
+    text = Printer(width=79, sort_dicts=False).pformat(value)
+    data = {"text/plain": cut(text)}
     figure = sys.modules.get("matplotlib.figure")
     if figure and isinstance(value, figure.Figure):
         file = BytesIO()
