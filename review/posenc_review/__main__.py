@@ -6,7 +6,6 @@ error or a function of a kind that is not reviewed.
 
 import argparse
 import importlib
-import inspect
 import json
 import os
 import sys
@@ -74,24 +73,19 @@ def model_settings(
     name = settings.get("model_type")
     if name not in CONFIG_MAPPING:
         raise ValueError(f"config={path}: transformers knows no model {name}")
-    whole = CONFIG_MAPPING[name].from_dict(settings)
-    config = whole.get_text_config()
+    config = CONFIG_MAPPING[name].from_dict(settings).get_text_config()
     place = type(config).__module__.replace("configuration_", "modeling_")
-    modules = [
-        kind(config)
-        for of, kind in inspect.getmembers(importlib.import_module(place))
-        if of.endswith("RotaryEmbedding")
-        and "config" in inspect.signature(kind).parameters
-        and inspect.signature(kind).parameters["config"].annotation
-        in (type(config), type(whole))
-    ]
-    scaling = str(getattr(modules[0], "rope_type", "")) if modules else ""
-    if not modules or "dynamic" in scaling:
+    kind = type(config).__name__.removesuffix("Config").removesuffix("Text")
+    kind = f"{kind}RotaryEmbedding"
+    kind = getattr(importlib.import_module(place), kind, None)
+    module = kind(config) if kind else None
+    scaling = str(getattr(module, "rope_type", ""))
+    if module is None or "dynamic" in scaling:
         words = f"config={path}: {name} has no fixed frequencies in a rotary"
         raise ValueError(f"{words} module; give base= or frequencies=")
     asked = {
         key.removesuffix("inv_freq").removesuffix("_"): value.numpy()
-        for key, value in modules[0].named_buffers()
+        for key, value in module.named_buffers()
         if key.endswith("inv_freq") and "original" not in key
     }
     if layers not in asked:
@@ -106,7 +100,7 @@ def model_settings(
     return {
         "width": max(width or head, 2 * len(asked[layers])),
         "frequencies": asked[layers],
-        "length": getattr(modules[0], attention),
+        "length": getattr(module, attention),
         "max_len": max(64, most),
     }
 

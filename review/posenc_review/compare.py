@@ -180,12 +180,11 @@ def say_calls(report: Report, calls: list[Compared], formula: Formula) -> None:
         for row, token, hands in zip(rows, tokens, call.turned, strict=False):
             own = call.positions[row, token]
             as_ = formula.read_back(hands, most)
-            if as_ is not None:
-                read.append(f"{own} as {as_}")
             if as_ not in (own, None):
+                read.append(f"{own} as {as_}")
                 moved.append((as_, token, call.positions[0, token], own))
         tokens = few(*np.unique(tokens))
-        read = f"turned {', '.join(read) or 'as no position'}"
+        read = f"turned {', '.join(read) or 'as no other'}"
         where[call.name] = f"{call.name} (tokens {tokens}: {read})"
     listed = [*where.values()]
     listed[4:-1] = ["others"] * (len(listed) > 5)  # the last comes once more
@@ -202,11 +201,11 @@ def say_calls(report: Report, calls: list[Compared], formula: Formula) -> None:
     if len(moved) > 2:
         as_, token, of_row_0, own = np.array(moved).T
         by = as_[0] - own[0]
+        after = f"{abs(by)} {'more' if by > 0 else 'less'} than their own"
         for common, expected in {
             "the number of the token": token,
             "that of row 0": of_row_0,
-            f"{abs(by)} {'more' if by > 0 else 'less'} than their own": own
-            + by,
+            after: own + by,
         }.items():
             if np.array_equal(as_, expected):
                 words += f" All {len(as_)} that were read back are {common}."

@@ -181,17 +181,18 @@ def bases_of(rates: np.ndarray, turning: int) -> dict[str, np.ndarray]:
     size = np.abs(rates[:turning]) + 1e-12
     slopes = np.log(size[0] / size[1:]) / np.arange(1, turning)
     base = np.exp(np.median(slopes) * turning) if turning > 1 else 1e4
+    fits = [(1e4, 1.0)]
+    for digits in (3, 6, 17):  # round numbers first
+        both = base, max(1, 1 / size[0])
+        fits.append([float(f"{each:.{digits}g}") for each in both])
     named = {}
-    for digits in (0, 3, 6, 17):  # round numbers first
-        some, divisor = 1e4, 1.0
-        if digits:
-            both = base, 1 / size[0]
-            some, divisor = (float(f"{each:.{digits}g}") for each in both)
-        if 1 < some < 1e12 and divisor > 0.9999:
-            words = f"base {some:.6g}"
-            if abs(divisor - 1) > 1e-6:
-                words += f" and all divided by {divisor:.5g}"
-            due = np.zeros(len(rates))
-            due[:turning] = geometric(some, turning) / divisor
-            named |= {words: due, f"clockwise, {words}": -due}
+    for base, divisor in fits:
+        if not 1 < base < 1e12 or divisor > 1e6:
+            continue
+        words = f"base {base:.6g}"
+        if divisor > 1.000001:
+            words += f" and all divided by {divisor:.5g}"
+        due = np.zeros(len(rates))
+        due[:turning] = geometric(base, turning) / divisor
+        named |= {words: due, f"clockwise, {words}": -due}
     return named

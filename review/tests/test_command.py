@@ -89,14 +89,8 @@ def test_it_can_be_installed_by_itself(tmp_path):
     words = "def rotate(x, positions):\n    return x\n"
     (tmp_path / "mine.py").write_text(words)
     review = f"{sys.executable} -m posenc_review mine:rotate --rotary"
-    done = subprocess.run(
-        review,
-        shell=True,
-        cwd=tmp_path,
-        env={"PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-    )
+    alone = {"cwd": tmp_path, "env": {"PATH": "/usr/bin:/bin"}}
+    done = subprocess.run(review.split(), capture_output=True, **alone)
     assert done.returncode == 1
-    assert "no column is mixed with another" in done.stdout
-    assert done.stderr == ""
+    assert b"no column is mixed with another" in done.stdout
+    assert done.stderr == b""
