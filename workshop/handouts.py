@@ -30,8 +30,8 @@ KINDS = ("student", "instructor")
 FEEDBACK = ROOT / "workshop/feedback.md"
 ALONG = re.compile(r"<p>(?:Previous|Next): .*</p>")  # the series
 WRITE = '<label class="write">{}<textarea rows="{}"></textarea></label>'
-ANSWER = '<p class="label answer">Answer</p>'
-SOLUTION = '<p class="label">Solution</p>'
+ANSWER = '<p class="label answer"><b>Answer</b></p>'
+SOLUTION = '<p class="label"><b>Solution</b></p>'
 TOGETHER = 4  # cells: a question, or the end, and what leads to it
 
 
@@ -49,7 +49,10 @@ def page(path: Path, kind: str, sections: Sequence[str] = ()) -> str:
     cells = markup.cells_of(path, sections)
     for cell in cells:
         if cell.cell_type == "markdown":
-            cell.source = relink(cell.source, _link)
+            cell.source = relink(
+                cell.source,
+                lambda name, cell: None if name else f"#cell-id={cell}",
+            )
     show = _for_a_student if kind == "student" else _for_an_instructor
     parts: list[str] = []
     for cell in cells:
@@ -61,11 +64,6 @@ def page(path: Path, kind: str, sections: Sequence[str] = ()) -> str:
     name = title.replace('"', r"\"")
     head = f'<style>@page {{ @top-left {{ content: "{name}"; }} }}</style>\n'
     return markup.document(title, head + body, "handout.css")
-
-
-def _link(name: str, cell: str) -> str | None:
-    """A link within the page; to another notebook, none."""
-    return None if name else f"#cell-id={cell}"
 
 
 def _cell(cell: NotebookNode, shown: str) -> str:

@@ -155,12 +155,10 @@ def cells_of(path: Path, sections: Sequence[str] = ()) -> list[NotebookNode]:
 
 def notebook(name: str) -> Path:
     """The notebook of this file or number."""
-    path = Path(name)
+    numbered = {each.number: each.path for each in NOTEBOOKS}
+    path = numbered.get(name, Path(name))
     if path.suffix == ".ipynb" and path.is_file():
         return path
-    for each in NOTEBOOKS:
-        if each.number == name:
-            return each.path
     raise argparse.ArgumentTypeError(
         f"not a notebook: {name}; name a file, or a number such as 03"
     )

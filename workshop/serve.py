@@ -21,8 +21,9 @@ SITE = ROOT / "site"
 PACKED = {".css", ".html", ".js", ".json", ".mjs", ".py", ".svg", ".wasm"}
 PAGE = """<!DOCTYPE html><html lang="en"><meta charset="utf-8">
 <title>{title}</title>
-<body style="font: 6vmin sans-serif; margin: 4vmin; text-align: center">
-<h1 style="font-size: 6vmin">{title}</h1><p><b>{address}</b></p>{code}</html>
+<body style="font: 6vmin sans-serif; margin: 3vmin; text-align: center">
+{title}<p style="font-size: 8vmin; margin: 3vmin"><b>{address}</b></p>
+<div style="margin: auto; width: 70vmin">{code}</div></html>
 """
 
 
@@ -43,7 +44,7 @@ def page_to_project(address: str) -> bytes:
     except ImportError:
         code = ""
     else:
-        code = make(address).svg_inline(scale=10)
+        code = make(address).svg_inline(omitsize=True)
     return PAGE.format(title=TITLE, address=address, code=code).encode()
 
 
@@ -94,14 +95,10 @@ class Room(ThreadingHTTPServer):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serve until Ctrl+C."""
-    command = parser(__doc__)
-    command.add_argument(
-        "--port", type=int, default=8000, help="the port (default: 8000)"
-    )
-    args = command.parse_args(arguments)
+    parser(__doc__).parse_args(arguments)
     if not (SITE / "index.html").is_file():
         raise CommandError(f"no {SITE}; build it: uv run web/build.py")
-    with Room(SITE, args.port) as room:
+    with Room(SITE, 8000) as room:
         print(f"For the room: {room.address}")
         print(f"To project:   {room.address}room.html", flush=True)
         try:

@@ -53,6 +53,7 @@ QUESTION = """\
 <div class="soft">One minute, in writing</div>
 {}
 """
+CAPTIONED = '<div class="caption">{}</div>'
 HANDS = '<input type="number" min="0" aria-label="Hands for {}, count {}">'
 
 
@@ -142,13 +143,13 @@ class Deck:
             self._add(cell.id, html(title) + html(hook))
         elif "predict" in own:
             self._ask(cell)
-        elif "exercise" in own:
+        elif "exercise" in own and cell.cell_type == "markdown":
             self._set_exercise(cell)
         elif "solution" in own:
             self._note(cell)
         elif cell.cell_type == "markdown":
             self._tell(cell)
-        elif self.section and not own & {"check", "form"}:
+        elif self.section and not own & {"check", "exercise", "form"}:
             self._show(cell)
 
     def _add(self, name: str, lead: str, seconds: float = LOOK) -> Slide:
@@ -184,12 +185,9 @@ class Deck:
         self._add(cell.id, self.asked).bars = self.bars
 
     def _set_exercise(self, cell: NotebookNode) -> None:
-        """An exercise, and the cell for its answer."""
-        if cell.cell_type == "code":
-            self.slides[-1].shown += markup.code(cell.source)
-        else:
-            task = cell.source[cell.source.find("### ") :]
-            self._add(cell.id, html(task), EXERCISE).section = "Exercises"
+        """An exercise; the cell for its answer is not on the slide."""
+        task = cell.source[cell.source.find("### ") :]
+        self._add(cell.id, html(task), EXERCISE).section = "Exercises"
 
     def _show(self, cell: NotebookNode) -> None:
         """Code, unless it is folded, and what it prints and draws."""
@@ -239,7 +237,7 @@ class Deck:
             return False
         if caption := CAPTION.match(text):
             if "<posenc-play" not in slide.shown:  # which speaks for itself
-                slide.shown += html(caption[0])
+                slide.shown += CAPTIONED.format(html(caption[0]))
             text = text[caption.end() :].strip()
         slide.remember = sentence(text)
         return bool(caption or slide.remember)
@@ -267,7 +265,7 @@ def votes(question: str, choices: Sequence[str]) -> str:
     """Choices with two fields each for hands, before and after talking."""
     if not choices:
         return ""
-    rows = '<i></i><i class="soft">at first</i><i class="soft">then</i>'
+    rows = "<i></i><i>at first</i><i>after talking</i>"
     for choice in choices:
         name = escape(re.sub(r"[*`$]", "", choice), quote=True)
         rows += f'<div class="choice">{html(choice)}</div>'

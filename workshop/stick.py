@@ -36,18 +36,16 @@ Needed: Python {python} (python.org). In a terminal, in a copy of this folder:
   env/bin/python -m jupyterlab notebooks/{first}
 
 On Windows, write env\\Scripts\\python for env/bin/python. Ready without
-TensorFlow: {ready}. The folders site, slides and handouts, if they are here,
-open by double click; to run the pages of site, type
-"python3 -m http.server -d site" and open http://127.0.0.1:8000.
+TensorFlow: {ready}.
+
+The folders site, slides and handouts, if they are here, open by double click.
+To run the pages of site, type "python3 -m http.server -d site" and open
+http://127.0.0.1:8000.
 """
 
 
 def download(system: str, folder: Path) -> None:
-    """Download the wheels for a system, in the versions of the lock.
-
-    Raises:
-        CommandError: If one of them cannot be had; the reason is printed.
-    """
+    """Download the wheels for a system, in the versions of the lock."""
     name, wheels = SYSTEMS[system]
     with tempfile.TemporaryDirectory() as temporary:
         needed = f"{temporary}/needed.txt"

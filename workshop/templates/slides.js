@@ -47,9 +47,9 @@ const KEYS = {
 };
 
 function onKey(event) {
-  // Buttons and figures keep their own keys, apart from those of a clicker.
+  // Figures keep their own keys, apart from those of a clicker.
   const isClicker = event.key.startsWith("Page");
-  const isBusy = !isClicker && event.target.closest?.("button, posenc-play");
+  const isBusy = !isClicker && event.target.closest?.("posenc-play");
   const act = KEYS[event.key] ?? KEYS[event.key.toLowerCase()];
   if (!act || isBusy || event.ctrlKey || event.metaKey || event.altKey) return;
   event.preventDefault();
@@ -69,7 +69,7 @@ const isTooLarge = (slide) => [slide, ...all("pre", slide)].some(overflows);
 
 // A figure that moves has its settings beside its pictures.
 const BESIDE = `
-  .figure { column-gap: 1.2rem; display: grid; grid-template: repeat(8, auto) 1fr / 4fr 3fr }
+  .figure { column-gap: 1.2rem; display: grid; grid-template: repeat(8, auto) 1fr / 5fr 3fr }
   .pictures { align-content: start; grid-row: 1 / 10 }
   .settings { grid-template-columns: repeat(auto-fit, minmax(min(100%, 17rem), 1fr)) }`;
 
@@ -78,7 +78,7 @@ async function fit(slide) {
   const moves = slide.querySelector("posenc-play");
   moves?.shadowRoot.append(Object.assign(document.createElement("style"), { textContent: BESIDE }));
   slide.classList.add("measured");
-  for (let size = moves ? 1.6 : 1.3; size > 0.5; size -= 0.05) {
+  for (let size = 1.3; size > 0.5; size -= 0.05) {
     if (moves) moves.style.zoom = size;
     else slide.style.setProperty("--fit", size);
     // It draws itself anew at the end of a frame.
@@ -105,17 +105,15 @@ function drawBars(box) {
   const bars = document.querySelector(`.bars[data-question="${name}"]`);
   const counts = hands[name] ?? [];
   const totals = [0, 1].map((round) => sum(counts.filter((_, at) => at % 2 === round)));
-  const add = (kind, content) => bars.append(Object.assign(document.createElement(kind), content));
-  bars.replaceChildren();
-  if (!sum(totals)) return;
-  all(".choice", box).forEach((choice, row) => {
-    add("span", { textContent: (choice.querySelector("strong") ?? choice).textContent });
-    for (const round of [0, 1]) {
-      const value = counts[2 * row + round];
-      add("progress", { max: totals[round] || 1, value });
-      add("span", { textContent: value });
-    }
-  });
+  const bar = (value, round) =>
+    `<progress max="${totals[round] || 1}" value="${value}"></progress><span>${value}</span>`;
+  const row = (choice, at) =>
+    `<span>${(choice.querySelector("strong") ?? choice).innerHTML}</span>` +
+    counts
+      .slice(2 * at, 2 * at + 2)
+      .map(bar)
+      .join("");
+  bars.innerHTML = sum(totals) ? all(".choice", box).map(row).join("") : "";
   fit(bars.closest(".slide")); // which has less room now
 }
 
@@ -130,7 +128,6 @@ for (const box of all(".choices")) {
 function openDesk() {
   desk = open("", "desk", "width=1180,height=760");
   if (!desk) return;
-  desk.document.title = "Presenter's view";
   desk.document.head.innerHTML = document.querySelector("style").outerHTML;
   desk.document.body.className = "desk";
   desk.document.onkeydown = onKey;
@@ -163,7 +160,7 @@ function tick() {
 addEventListener("keydown", onKey);
 addEventListener("resize", scale);
 document.querySelector("main").addEventListener("click", (event) => {
-  if (!event.target.closest("button, input, label, posenc-play")) goOn();
+  if (!event.target.closest("input, posenc-play")) goOn();
 });
 scale();
 show(slides.findIndex((slide) => `#${slide.id}` === location.hash));
