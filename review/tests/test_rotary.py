@@ -83,7 +83,7 @@ WRONG = [  # a function, what is asked for, what is said
     (lambda x, p: x, {}, "no column is mixed with another at positions 0 to"),
     (lambda x, p: rope(x, p)[:, None], {}, "shape is (1, 1, 5, 32), not (1,"),
     (lambda x, p: rope(x, p) / 8, {}, "become 0.125, 0.125, 0.125, ..., 0.12"),
-    (lambda x, p: rope(x, p) * 1.001 ** pX),
+    (lambda x, p: rope(x, p) * 1.001 ** p[..., None], {}, "turned as no"),
 ]
 
 
