@@ -13,7 +13,7 @@ from posenc_helpers import rotate
 NAME = Path(__file__).stem.removeprefix("test_")
 CELLS = """
 models cache attention run whole invariant decode dropping drop-oldest
-check-2 solution-2 padded leak port check-1 check-3 check-4 check-5
+check-1 solution-1 padded leak port check-2 check-3 check-4
 """
 
 
@@ -44,7 +44,7 @@ def test_other_weights_and_heads_of_another_width_find_the_same():
     after = names["after_dropping"]
     assert min(after(names["drop_oldest"], 8)) > 0.5
     assert after(names["drop_oldest"], 12) == [0] * 4
-    assert after(names["solution_2"], 8) == [0] * 4
+    assert after(names["solution_1"], 8) == [0] * 4
     never_there = whole(rope, story[4:])[-4:]
     assert np.abs(never_there - names["windowed"][-4:]).max(axis=1).min() > 1
     # Pads that are seen.
@@ -64,7 +64,7 @@ def test_other_weights_and_heads_of_another_width_find_the_same():
 
 
 def drops(turned_by, keys_first=True):
-    """Exercise 2: drop four, and turn the kept keys by so many positions."""
+    """Exercise 1: drop four, and turn the kept keys by so many positions."""
 
     def shift(keys, values):
         if keys_first:  # turn all of them, and then drop
@@ -85,7 +85,7 @@ def packed(numbers):
 
 
 def leaky(numbers):
-    """The mask of exercise 4, but text 1 also sees text 0."""
+    """The mask of exercise 3, but text 1 also sees text 0."""
     which = np.arange(3)[np.array(numbers)]
     both = np.minimum.outer(which, which) == 0
     both &= np.maximum.outer(which, which) == 1
@@ -100,39 +100,36 @@ def late(numbers):
 BY_HEAD = [0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15]
 EVEN_FIRST = [*range(0, 16, 2), *range(1, 16, 2)]
 REPLIES = [
-    (1, lambda size, before: range(before, before + size), "Correct."),
-    (1, lambda size, before: np.arange(size), "Each piece begins again"),
-    (1, lambda size, before: before + np.arange(size) + 1, ("next?", "9, 10")),
-    (2, drops(-4), "Correct."),
-    (2, drops(-4, keys_first=False), "Correct."),
-    (2, drops(0), "The keys are where they"),
-    (2, drops(4), "Rotated forward"),
-    (2, lambda keys, values: (keys, values), ("by how far?", "Drop four")),
-    (3, lambda real: among_words(real) + np.diag(~real), "Correct."),
-    (3, lambda real: np.tri(20), "Words see pads"),
-    (3, among_words, "A row sees nothing"),
-    (4, packed, "Correct."),
-    (4, lambda n: [np.array(each).tolist() for each in packed(n)], "Correct."),
-    (4, lambda n: packed(n)[::-1], "Positions, then mask"),
-    (4, lambda n: packed(n)[0], "Positions, then mask"),
-    (4, lambda n: (packed(n)[0], np.tri(26)), "A text sees another"),
-    (4, lambda n: (packed(n)[0], leaky(n)), "A text sees another"),
+    (1, drops(-4), "Correct."),
+    (1, drops(-4, keys_first=False), "Correct."),
+    (1, drops(0), "The keys are where they"),
+    (1, drops(4), "Rotated forward"),
+    (1, lambda keys, values: (keys, values), ("by how far?", "Drop four")),
+    (2, lambda real: among_words(real) + np.diag(~real), "Correct."),
+    (2, lambda real: np.tri(20), "Words see pads"),
+    (2, among_words, "A row sees nothing"),
+    (3, packed, "Correct."),
+    (3, lambda n: [np.array(each).tolist() for each in packed(n)], "Correct."),
+    (3, lambda n: packed(n)[::-1], "Positions, then mask"),
+    (3, lambda n: packed(n)[0], "Positions, then mask"),
+    (3, lambda n: (packed(n)[0], np.tri(26)), "A text sees another"),
+    (3, lambda n: (packed(n)[0], leaky(n)), "A text sees another"),
     (
-        4,
+        3,
         lambda n: (np.arange(26), packed(n)[1]),
         ("may it see?", "begin at 0"),
     ),
-    (4, lambda n: (late(n), packed(n)[1]), ("may it see?", "begin at 0")),
-    (4, lambda n: (packed(n)[0], np.equal.outer(n, n)), "see later ones"),
-    (5, lambda weight: weight[:, BY_HEAD], "Correct."),
-    (5, lambda weight: weight, "No column has moved"),
-    (5, lambda weight: weight[:, EVEN_FIRST], "Each head by itself"),
+    (3, lambda n: (late(n), packed(n)[1]), ("may it see?", "begin at 0")),
+    (3, lambda n: (packed(n)[0], np.equal.outer(n, n)), "see later ones"),
+    (4, lambda weight: weight[:, BY_HEAD], "Correct."),
+    (4, lambda weight: weight, "No column has moved"),
+    (4, lambda weight: weight[:, EVEN_FIRST], "Each head by itself"),
     (
-        5,
+        4,
         lambda weight: weight[:, ::-1],
         ("does it want them", "even ones first"),
     ),
-    (5, lambda weight: weight[BY_HEAD], "You moved rows."),
+    (4, lambda weight: weight[BY_HEAD], "You moved rows."),
 ]
 
 
