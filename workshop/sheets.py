@@ -1,5 +1,6 @@
 """A notebook on two pages, for whoever teaches it."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -90,9 +91,9 @@ def _exercises(cells: list[NotebookNode]) -> str:
         if "exercise" in tags(cell):
             lines += [f"- **{title}**" for title in headings(cell, 3)]
         elif "solution" in tags(cell) and cell.cell_type == "code" and lines:
-            code = re.sub(
-                r'(?m) *#.*$|^confirm.*$|^\s*""".*$', "", cell.source
-            )
+            # Without comments, and each statement in one line.
+            code = ast.unparse(ast.parse(cell.source))
+            code = re.sub(r'(?m)^confirm.*$|^\s*""".*$', "", code)
             code = "; ".join(filter(None, map(str.strip, code.split("\n"))))
             code = code.replace(":;", ":")
             is_short = len(code) <= LONGEST

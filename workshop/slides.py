@@ -53,7 +53,6 @@ QUESTION = """\
 <div class="soft">One minute, in writing</div>
 {}
 """
-CAPTIONED = '<div class="caption">{}</div>'
 HANDS = '<input type="number" min="0" aria-label="Hands for {}, count {}">'
 
 
@@ -237,7 +236,7 @@ class Deck:
             return False
         if caption := CAPTION.match(text):
             if "<posenc-play" not in slide.shown:  # which speaks for itself
-                slide.shown += CAPTIONED.format(html(caption[0]))
+                slide.shown += f'<div class="caption">{html(caption[0])}</div>'
             text = text[caption.end() :].strip()
         slide.remember = sentence(text)
         return bool(caption or slide.remember)
