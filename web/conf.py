@@ -30,8 +30,6 @@ html_context = {"default_mode": "auto"}
 html_favicon = "static/icon.svg"
 templates_path = ["templates"]
 html_copy_source = False
-html_show_copyright = False
-html_show_sphinx = False
 html_use_index = False
 # Without the theme's logo, which stands outside all landmarks.
 html_sidebars = {"**": ["search-button-field.html", "sbt-sidebar-nav.html"]}
