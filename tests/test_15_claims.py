@@ -4,7 +4,9 @@ import re
 
 import numpy as np
 import pytest
-from conftest import cells_of, run_cells
+from conftest import assert_replies, cells_of, run_cells
+
+from posenc_helpers import rotate
 
 NOTEBOOK = "15_claims"
 CELLS = {cell.id: cell for cell in cells_of(NOTEBOOK)}
@@ -67,9 +69,9 @@ def test_each_sentence_has_a_source_and_says_where_to_read_more(number):
 # The rule and the forms.
 
 
-def test_one_case_refutes_what_says_only_or_always(rule, capsys):
+def test_one_case_refutes_what_says_only_or_however(rule, capsys):
     titles = {n: CELLS[f"sentence-{n}"].source for n in NUMBERS}
-    absolute = {n for n in NUMBERS if re.search("only|always", titles[n])}
+    absolute = {n for n in NUMBERS if re.search("only|However", titles[n])}
     judged_so = {
         n for n in NUMBERS if "absolute=True" in CELLS[f"verdict-{n}"].source
     }
@@ -112,6 +114,25 @@ def test_the_score_counts_what_was_judged_and_names_what_to_reread(
     assert "You said: true." in capsys.readouterr().out
     rule["score"]()
     assert capsys.readouterr().out == "1 of 2 right\nRead again: 2\n"
+
+
+# The sentence that a reader refutes.
+
+KEY = np.ones((1, 64))
+REPLIES = [
+    (rotate(KEY, [-30]), "Correct."),
+    (list(-KEY[0]), "Correct."),
+    (..., "Not answered yet"),
+    (KEY, ("still wins", "rotate(key, [-30])")),
+    (0 * KEY, ("the same score", "resemble one key")),
+    (KEY[:, :8], "A query has 64 numbers."),
+]
+
+
+@pytest.mark.parametrize(("answer", "reply"), REPLIES)
+def test_refuting_a_sentence_replies_to_what_people_write(rule, answer, reply):
+    names = run_cells(NOTEBOOK, "check-query", **rule)
+    assert_replies(names["check_query"], [answer], reply)
 
 
 # Facts from outside.
