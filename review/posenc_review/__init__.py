@@ -61,8 +61,7 @@ def review_rotary(
         tolerance: How far a number may be off, beside what float32 loses.
 
     Raises:
-        OutOfReachError: If the function may be right, but its frequencies
-            follow no base, or depend on the call.
+        OutOfReachError: If frequencies follow no base, or depend on the call.
     """
     asked = [] if frequencies is None else np.ravel(np.array(frequencies))
     width = width or 2 * len(asked) or 64
@@ -72,6 +71,8 @@ def review_rotary(
     check("frequencies", asked, 2 * len(asked) <= width, "one for each pair")
     check("base", base, alone, "a base or frequencies, not both")
     check("base", base, base is None or base > 1, "a number above 1")
+    check("length", length, length > 0, "a number above 0")
+    check("tolerance", tolerance, tolerance > 0, "a number above 0")
     check("layout", layout, layout in ("", *LAYOUTS), f"one of {LAYOUTS}")
     check("max_len", max_len, max_len in range(64, 2**24), "64 to 2**24")
 
@@ -225,6 +226,7 @@ def review(
     check("max_len", max_len, max_len in range(64, 2**53), "64 or more")
     check("convention", convention, named, f"one of {CONVENTIONS}")
     check("base", base, base > 1, "a number above 1")
+    check("tolerance", tolerance, tolerance > 0, "a number above 0")
 
     report, first = Report(), start + np.arange(64)[None]
     columns, fits = np.arange(d_model).reshape(-1, 2), {}

@@ -39,6 +39,8 @@ def few(*numbers: float) -> str:
     for number in numbers:
         rounded = 0.0 if abs(number) < 1e-12 else float(f"{number:.5g}")
         said.append(np.format_float_positional(rounded, trim="-"))
+    if len({*said}) == 1:
+        return said[0]
     said[3:-1] = ["..."] * (len(said) > 4)
     return ", ".join(said)
 

@@ -73,7 +73,11 @@ WRONG = [  # a function, what is asked for, what is said
     (of(np.where(PAIR == 5, 1, -1) * speeds()), BASE, "(-1 times)"),
     (of(speeds()), {"base": 5e5}, "All are those of base 10000"),
     (of(speeds(base=5e5)), LLAMA, "8 times). All are those of base 500000"),
-    (of(speeds()), YARN, "(0, 1, 2, ..., 15) become 1, 1, 1, ..., 1 times"),
+    (
+        of(speeds()),
+        YARN,
+        "(0, 1, 2, ..., 15) become 1 times as long, where 1.138",
+    ),
     (of(speeds()), PART, "15 of 16 pairs (1, 2, 3, ..., 15) turn by"),
     (of(speeds()), {"layout": "interleaved"}, "half: columns [ 0 16] and so"),
     (mixes_layouts, {}, "radians, where 1 is due, and become 1.01"),
@@ -82,7 +86,11 @@ WRONG = [  # a function, what is asked for, what is said
     (lambda x, p: rope(x, p / (len(x) < 33)), {}, "rows of 5 tokens (tok"),
     (lambda x, p: x, {}, "no column is mixed with another at positions 0 to"),
     (lambda x, p: rope(x, p)[:, None], {}, "shape is (1, 1, 5, 32), not (1,"),
-    (lambda x, p: rope(x, p) / 8, {}, "become 0.125, 0.125, 0.125, ..., 0.12"),
+    (
+        lambda x, p: rope(x, p) / 8,
+        {},
+        "become 0.125 times as long, where 1 is",
+    ),
     (lambda x, p: rope(x, p) * 1.001 ** p[..., None], {}, "turned as no"),
 ]
 

@@ -84,7 +84,10 @@ WRONG = [  # an encoder, and what has to be said, worked out by hand
         "257 as 256, 259 as 260, 261 as 260",
     ),
     (with_positions(lambda n: np.minimum(n, 519)), "520 as 519, 521 as 519"),
-    (lambda n, d: table(n, d) / 8, "become 0.125, 0.125, 0.125, ..., 0.125"),
+    (
+        lambda n, d: table(n, d) / 8,
+        "become 0.125 times as long, where 1 is due",
+    ),
     (lambda n, d: table(n, d)[:, np.r_[:2, 3, 2, 4:d]], "columns 3 and 2 are"),
     (in_float32, "radians, where"),
     (
