@@ -97,7 +97,7 @@ REPLIES = [
     (3, [compares_scores(last) for last in (8, 200, 4000)], ("late", "4096")),
     (3, [compares_scores(9999, tolerance=1e-9)], ("float32", "atol=1e-3")),
     (3, [compares_scores(9999, divide=4)], "divide by 4"),
-    (3, [compares_vectors], ("or scores?", "scores alone")),
+    (3, [compares_vectors], ("or scores, and how", "scores alone")),
     (3, [shift_test], ("the right ones?", "that differ")),
     (3, [lambda port: True], "Yes to every port?"),
 ]
