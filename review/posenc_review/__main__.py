@@ -44,12 +44,15 @@ def main() -> int:
         function = resolve_name(target)
     except Exception as error:  # whatever the module raises
         command.error(f"{target}: {type(error).__name__}: {error}")
-    try:
-        if "config" in given:
-            path, layers = given.pop("config"), given.pop("layers", "")
+    if "config" in given:
+        path, layers = given.pop("config"), given.pop("layers", "")
+        try:
             given = model_settings(path, layers, given.get("width")) | given
+        except Exception as error:  # whatever transformers raises
+            command.error(f"--config {path}: {type(error).__name__}: {error}")
+    try:
         report = (review_rotary if rotary else review)(function, **given)
-    except (OSError, TypeError, ValueError) as error:
+    except (TypeError, ValueError) as error:
         command.error(str(error))  # exits with 2
     print(report)
     return int(bool(report.findings))
@@ -66,14 +69,14 @@ def model_settings(
         import torch  # noqa: F401
         from transformers import CONFIG_MAPPING
     except ImportError as error:
-        words = f"config={path}: install transformers and torch, whose code"
-        words += " computes what a model asks, or give base= or frequencies="
+        words = "install transformers and torch, whose code computes what a"
+        words += " model asks, or give --base"
         raise ValueError(words) from error
     settings = json.loads(Path(path).read_text(encoding="utf-8"))
     name = settings.get("model_type")
     if name not in CONFIG_MAPPING:
-        raise ValueError(f"config={path}: transformers knows no model {name}")
-    config = CONFIG_MAPPING[name].from_dict(settings).get_text_config()
+        raise ValueError(f"transformers knows no model {name}")
+    config = CONFIG_MAPPING[name].from_json_file(path).get_text_config()
     place = type(config).__module__.replace("configuration_", "modeling_")
     kind = type(config).__name__.removesuffix("Config").removesuffix("Text")
     kind = f"{kind}RotaryEmbedding"
@@ -81,8 +84,8 @@ def model_settings(
     module = kind(config) if kind else None
     scaling = str(getattr(module, "rope_type", ""))
     if module is None or "dynamic" in scaling:
-        words = f"config={path}: {name} has no fixed frequencies in a rotary"
-        raise ValueError(f"{words} module; give base= or frequencies=")
+        words = f"{name} has no fixed frequencies in a rotary module"
+        raise ValueError(f"{words}; give --base")
     asked = {
         key.removesuffix("inv_freq").removesuffix("_"): value.numpy()
         for key, value in module.named_buffers()
