@@ -28,7 +28,7 @@ REPLIES = [
     (
         1,
         "near(np.sum(table(e, 64) ** 2), 256)",
-        ("on its own?", "With axis=1"),
+        ("on its own?", "with axis=1"),
     ),
     (2, f"near({DOTS}[:-1, :-1], {DOTS}[1:, 1:])", "Correct."),
     (2, f"all(np.ptp(np.diag({DOTS}, k)) < 1e-3 for k in (0, 9))", "Correct."),
