@@ -106,7 +106,7 @@ REPLIES = [
     (1, drops(4), "Rotated forward"),
     (1, lambda keys, values: (keys, values), ("by how far?", "Drop four")),
     (2, lambda real: among_words(real) + np.diag(~real), "Correct."),
-    (2, lambda real: np.tri(20), "Words see pads"),
+    (2, lambda real: np.tri(20), "still sees a pad"),
     (2, among_words, "A row sees nothing"),
     (3, packed, "Correct."),
     (3, lambda n: [np.array(each).tolist() for each in packed(n)], "Correct."),
@@ -129,7 +129,7 @@ REPLIES = [
         lambda weight: weight[:, ::-1],
         ("does it want them", "even ones first"),
     ),
-    (4, lambda weight: weight[BY_HEAD], "You moved rows."),
+    (4, lambda weight: weight[BY_HEAD], "Rows have moved."),
 ]
 
 
