@@ -122,9 +122,11 @@ def document(title: str, body: str, style: str, script: str = "") -> str:
         font = base64.b64encode((TEMPLATES / "STIXTwoMath.woff").read_bytes())
         source = f"data:font/woff;base64,{font.decode()}"
         styles.insert(0, FONT.format(source))
-    parts = [script] if script else []
+    parts = []
     if figures := figures_in(body):
         parts.append(script_of(figures))
+    if script:  # which may measure the figures
+        parts.append(script)
     return PAGE.format(
         title=escape(title),
         style="\n".join(styles),
@@ -193,6 +195,6 @@ def command(about: str | None, output: str) -> argparse.ArgumentParser:
         action="extend",
         default=[],
         metavar="SECTION",
-        help='only these, such as "Meet RoPE", and the title',
+        help='only these, such as "What does", and the title',
     )
     return command

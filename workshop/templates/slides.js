@@ -69,7 +69,7 @@ const isTooLarge = (slide) => [slide, ...all("pre", slide)].some(overflows);
 
 // A figure that moves has its settings beside its pictures.
 const BESIDE = `
-  .figure { column-gap: 1.2rem; display: grid; grid-template: repeat(8, auto) 1fr / 5fr 3fr }
+  .figure { column-gap: 1.2rem; display: grid; grid-template: repeat(8, auto) 1fr / minmax(0, 5fr) minmax(0, 3fr) }
   .pictures { align-content: start; grid-row: 1 / 10 }
   .settings { grid-template-columns: repeat(auto-fit, minmax(min(100%, 17rem), 1fr)) }`;
 
@@ -78,7 +78,7 @@ async function fit(slide) {
   const moves = slide.querySelector("posenc-play");
   moves?.shadowRoot.append(Object.assign(document.createElement("style"), { textContent: BESIDE }));
   slide.classList.add("measured");
-  for (let size = 1.3; size > 0.5; size -= 0.05) {
+  for (let size = moves ? 1.6 : 1.3; size > 0.5; size -= 0.05) {
     if (moves) moves.style.zoom = size;
     else slide.style.setProperty("--fit", size);
     // It draws itself anew at the end of a frame.
