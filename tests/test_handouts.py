@@ -135,6 +135,14 @@ def test_a_sheet_says_what_its_notebook_asks_and_answers():
     assert abs(int(ends[-1]) - NOTEBOOKS[0].minutes) <= 5
 
 
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_a_sheet_answers_the_key_question_in_words(path):
+    answer = handouts.sheet(path).split("**Answer.** ")[1].split("\n\n")[0]
+    assert len(answer.split()) > 15
+    assert "print(" not in answer
+    assert not answer.endswith(":")
+
+
 # The command.
 
 

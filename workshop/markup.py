@@ -30,6 +30,8 @@ from pygments.lexers import PythonLexer
 
 from posenc.play import figures_in, script_of
 
+CAPTION = re.compile(r"\A\*(?!\*).+\*(?=\n|\Z)")
+SENTENCE_ENDS = r"(?<=[.?!])\s+(?=[A-Z\"*$`])"
 WIDEST = 85  # characters that a line on a slide has room for
 TEMPLATES = ROOT / "workshop/templates"
 PAGE = """\

@@ -74,10 +74,16 @@ def _question(cells: list[NotebookNode], key: str) -> str:
     rows = ["| choice | at first | after talking |", "|---|---|---|"]
     rows += [f"| {choice} | ____ | ____ |" for choice in choices]
     first, last = next(a for a in answers(cells) if a[0] > place)
-    texts = [c.source for c in cells[first : last + 1] if not tags(c)]
-    texts = [text for text in texts if not text.startswith("*")]
-    answer = texts[0].split("\n\n")[0] if texts else ""
-    kept = sentence("\n\n".join(texts))
+    text = "\n\n".join(
+        markup.CAPTION.sub("", cell.source)
+        for cell in cells[first : last + 1]
+        if cell.cell_type == "markdown" and not tags(cell)
+    )
+    answer = text.strip().split("\n\n")[0]
+    if answer.endswith(":"):  # which leads to what is not on the sheet
+        sentences = re.split(markup.SENTENCE_ENDS, answer)
+        answer = " ".join(sentences[:-1])
+    kept = sentence(text)
     if kept not in answer:
         answer += f" {kept}"
     table = "\n".join(rows) if choices else ""

@@ -36,8 +36,6 @@ LOOK, EXERCISE = 20, 300  # seconds
 ASK, ASK_AND_TALK = 60, 240  # with all six steps of the workshop's page
 LISTED = re.compile(r"(?ms)^(?:(?:- |\d+\. |\|).*?(?:\n(?!\n)|\Z))+")
 FORMULA = re.compile(r"(?s)\$\$.+?\$\$")
-CAPTION = re.compile(r"\A\*(?!\*).+\*(?=\n|\Z)")
-SENTENCE_ENDS = r"(?<=[.?!])\s+(?=[A-Z\"*$`])"
 SKIPPED = ("Further reading", "Exercises")
 SLIDE = """\
 <article class="slide" id="{name}" data-minutes="{minutes:.2f}">
@@ -234,7 +232,7 @@ class Deck:
         slide = self.slides[-1]
         if slide.section != self.section or slide.remember:
             return False
-        if caption := CAPTION.match(text):
+        if caption := markup.CAPTION.match(text):
             if "<posenc-play" not in slide.shown:  # which speaks for itself
                 slide.shown += f'<div class="caption">{html(caption[0])}</div>'
             text = text[caption.end() :].strip()
@@ -243,7 +241,7 @@ class Deck:
 
     def _lead(self) -> str:
         """The end of the paragraph that leads to what comes now."""
-        sentences = re.split(SENTENCE_ENDS, self.lead)
+        sentences = re.split(markup.SENTENCE_ENDS, self.lead)
         while len(" ".join(sentences).split()) > 60 and sentences[1:]:
             del sentences[0]
         return html(" ".join(sentences))
