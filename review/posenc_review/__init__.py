@@ -80,7 +80,8 @@ def review_rotary(
     try:
         rotation = Rotation(rotate, width)
     except CallError as error:
-        report.add("result", f"Calls with one column fail: {error}.")
+        words = "A call of positions 0, 3, 1, 2, 40 with one column alone"
+        report.add("result", f"{words}: {error}.")
         return report
     known, due = {}, np.zeros(width // 2)
     if base is not None:
@@ -113,6 +114,8 @@ def read_layout(report: Report, rotation: Rotation, layout: str) -> str:
         report.add("layout", f"{words}, where {layout or 'one'} is due.")
     if pairs.size < width:
         name += f", {pairs.size} of {width} columns from {pairs[0, 0]}"
+        if pairs.size == 2 < width / 8:  # too small a part to be meant
+            report.add("columns", f"2 of {width} columns are rotated.")
     return name
 
 
@@ -136,9 +139,10 @@ def examine(
 
     # If another call turns otherwise, positions of the first are measured.
     others, early = far[:6], doubling[:, :6]
-    alike = np.abs(others - near[early[0]]).max() <= 2 * formula.tolerance
+    again = near[early[0] - first[0, 0]]
+    alike = np.abs(others - again).max() <= 2 * formula.tolerance
     if not alike:
-        doubling, far = early, near[early[0]]
+        doubling, far = early, again
 
     # Make the formula out of what is known and what is measured.
     due, sizes = formula.lengths, np.abs(near[1:])
@@ -168,6 +172,8 @@ def examine(
         some = turned[np.flatnonzero(wrong)[:3]]
         wrong = wrong.reshape(positions.shape)
         compared.append(Compared(name, positions, wrong, some))
+    if not compared:  # even the first call fails when it is made again
+        return
     others = others / formula.lengths
     evenly = np.abs(others[1:] - others[:-1] ** 2).max() < 0.1
     if evenly and not (alike or known or compared[-1].wrong.any()):

@@ -42,7 +42,7 @@ def main() -> int:
     sys.path.insert(0, os.getcwd())
     try:
         function = resolve_name(target)
-    except Exception as error:  # whatever the module raises
+    except (Exception, SystemExit) as error:  # whatever the module raises
         command.error(f"{target}: {type(error).__name__}: {error}")
     if "config" in given:
         path, layers = given.pop("config"), given.pop("layers", "")

@@ -45,9 +45,19 @@ def few(*numbers: float) -> str:
     return ", ".join(said)
 
 
+def numbered(which: np.ndarray) -> str:
+    """Write whole numbers: "0 to 4", or "0, 3, 5, ..., 99"."""
+    numbers = np.unique(which).tolist()
+    if 2 < len(numbers) == numbers[-1] - numbers[0] + 1:
+        return f"{numbers[0]} to {numbers[-1]}"
+    said = [str(number) for number in numbers]
+    said[3:-1] = ["..."] * (len(said) > 4)
+    return ", ".join(said)
+
+
 def listed(which: np.ndarray) -> str:
     """Say which pairs are meant: "2 of 8 pairs (3, 5)"."""
-    numbers = few(*np.flatnonzero(which))
+    numbers = numbered(np.flatnonzero(which))
     return f"{which.sum()} of {len(which)} pairs ({numbers})"
 
 
@@ -76,9 +86,9 @@ class Formula(NamedTuple):
 
     def misses(self, positions: np.ndarray, turned: np.ndarray) -> np.ndarray:
         """Tell which hands differ, `[tokens, pairs]`; those of NaN do."""
-        off = np.abs(turned - self.due(positions)) / self.lengths
+        off = np.abs(turned - self.due(positions))
         forgiven = np.multiply.outer(np.abs(positions), self.lost)
-        return ~(off <= self.tolerance + forgiven)
+        return ~(off <= self.lengths * (self.tolerance + forgiven))
 
     def read_back(self, hands: np.ndarray, most: int) -> int | None:
         """Return the only position as which a token is turned, if any."""
@@ -115,7 +125,8 @@ def read_frequencies(
     if not off.any():
         return words, due
     beyond = np.angle(np.exp(1j * (measured - due)))  # but for whole turns
-    if not known and (off & (np.abs(beyond) > np.abs(due) / 50)).mean() > 0.25:
+    far = (off & (np.abs(beyond) > np.abs(due) / 50))[due != 0]
+    if not known and far.mean() > 0.25:
         refuse(measured, "which follow no single base")
     measured = np.where(off, due + beyond, due)
     said = f"{listed(off)} turn by {few(*measured[off])} radians per position,"
@@ -154,7 +165,9 @@ def say_first(
     row, token = np.argwhere(call.wrong)[0].tolist()
     position = int(call.positions[row, token])
     turned, due = call.turned[0], formula.due(np.array(position))
-    k = np.nan_to_num(np.abs(turned - due), nan=np.inf).argmax()
+    missed = formula.misses(np.array([position]), turned[None])[0]
+    off = np.nan_to_num(np.abs(turned - due), nan=np.inf)
+    k = np.where(missed, off, -1).argmax()
     turned, due, columns = complex(turned[k]), complex(due[k]), pairs[k]
     number = int(sum(call.wrong.sum() for call in calls))
     words = f"{number} of {sum(call.wrong.size for call in calls)} differ. The"
@@ -185,9 +198,8 @@ def say_calls(report: Report, calls: list[Compared], formula: Formula) -> None:
             if as_ not in (own, None):
                 read.append(f"{own} as {as_}")
                 moved.append((as_, token, call.positions[0, token], own))
-        tokens = few(*np.unique(tokens))
         read = f"turned {', '.join(read) or 'as no other'}"
-        where[call.name] = f"{call.name} (tokens {tokens}: {read})"
+        where[call.name] = f"{call.name} (tokens {numbered(tokens)}: {read})"
     listed = [*where.values()]
     listed[4:-1] = ["others"] * (len(listed) > 5)  # the last comes once more
     words = f"Calls {'; '.join(listed)} differ."
@@ -195,11 +207,13 @@ def say_calls(report: Report, calls: list[Compared], formula: Formula) -> None:
     bad = np.concatenate([call.positions[call.wrong] for call in calls])
     good = np.concatenate([call.positions[~call.wrong] for call in calls])
     right = [*dict.fromkeys(c.name for c in calls if c.name not in where)]
-    if np.isin(bad, good).any():
+    if not good.size:
+        words += " All tokens differ."
+    elif np.isin(bad, good).any():
         some = ", ".join(right) if len(right) < 12 else "all others"
         words += f" Right are {some or 'none'}."
     else:
-        words += f" No other positions than {few(*np.unique(bad))} differ."
+        words += f" No other positions than {numbered(bad)} differ."
     if len(moved) > 2:
         as_, token, of_row_0, own = np.array(moved).T
         by = as_[0] - own[0]

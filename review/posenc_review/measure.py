@@ -95,7 +95,7 @@ def read_pairs(alone: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
     written = halves if np.array_equal(at_0, halves) else columns
 
     mixing = np.abs(np.nan_to_num(alone[..., written])).max(axis=1)
-    others = np.maximum(mixing, mixing.T) > 1e-7 * mixing.max()
+    others = np.maximum(mixing, mixing.T) > 1e-12 * mixing.max()
     others[columns, columns] = False
     turning = np.argwhere(np.triu(others))
     if not len(turning):
@@ -128,6 +128,9 @@ def calls(most: int, width: int) -> Iterator[tuple[str, np.ndarray]]:
         yield f"of {rows} rows of 5 tokens", starts + np.arange(5)
         alone = random.integers(0, most, (rows, 1))
         yield f"of one token in each of {rows} rows", alone
+    tokens = min(129, most)
+    starts = random.integers(0, most - tokens + 1, (33, 1))
+    yield f"of 33 rows of {tokens} tokens", starts + np.arange(tokens)
     for name, positions in {
         "behind padding": [[1, 1, 1, 0, 1, 2], [0, 0, 1, 2, 3, 4]],
         "of equal positions": [[9] * 5, [4] * 5],
