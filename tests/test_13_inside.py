@@ -159,7 +159,7 @@ REPLIES = [
     (2, [[1, 3]], ("lose without each", "Measure accuracy(stranger")),
     (3, ENOUGH, "Correct."),
     (3, TOO_FEW, ("tell 0, 1 and 2", "the two fastest")),
-    (3, [turning(*range(8))], ("Does the second", "slow pairs too")),
+    (3, [turning(*range(8))], ("does neither layer", "slow ones")),
     (3, [PAIRS, 3 * turning(0, 1), "all"], "shape [2, 8]"),
 ]
 

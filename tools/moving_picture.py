@@ -16,7 +16,7 @@ PICTURE = ROOT / ".github/hands.webp"
 PAGE = """<body style="background: white; margin: 8px; width: 640px">
 <posenc-play figure="hands" data-position="0"></posenc-play>
 <script>{}</script>"""
-MOVE = "(figure, position) => figure.stage.move({position})"
+MOVE = "(figure, position) => figure.move({position})"
 TOGETHER = {"duration": 200, "loop": 0, "lossless": True, "method": 6}
 
 

@@ -68,6 +68,7 @@ WRONG = [  # a function, what is asked for, what is said
     (at(without_the_end), {}, "of 129 tokens (tokens 128: turned 148 as 0)"),
     (at(lambda p: p + (p.shape[1] == 1)), {}, "of one token in each of 2 ro"),
     (at(lambda p: p % 39_999), FAR, "39999 as 0"),
+    (at(lambda p: p + (p > 1e5)), {"max_len": 131_072}, "than 100001 to"),
     (at(lambda p: np.where(p, p, np.nan)), {}, "become nan times as long"),
     (of(np.where(PAIR == 5, 0.5, speeds())), {}, "1 of 16 pairs (5) turn by"),
     (of(bfloat16(speeds())), BASE, "by 0.5625, 0.31641, 0.17773, ..., 0.0001"),
