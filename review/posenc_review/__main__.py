@@ -78,10 +78,12 @@ def model_settings(
         raise ValueError(f"transformers knows no model {name}")
     config = CONFIG_MAPPING[name].from_json_file(path).get_text_config()
     place = type(config).__module__.replace("configuration_", "modeling_")
-    kind = type(config).__name__.removesuffix("Config").removesuffix("Text")
-    kind = f"{kind}RotaryEmbedding"
-    kind = getattr(importlib.import_module(place), kind, None)
-    module = kind(config) if kind else None
+    model, module = importlib.import_module(place), None
+    name_of_config = type(config).__name__.removesuffix("Config")
+    for kind in (name_of_config, name_of_config.removesuffix("Text")):
+        if hasattr(model, f"{kind}RotaryEmbedding"):
+            module = getattr(model, f"{kind}RotaryEmbedding")(config)
+            break
     scaling = str(getattr(module, "rope_type", ""))
     if module is None or "dynamic" in scaling:
         words = f"{name} has no fixed frequencies in a rotary module"
