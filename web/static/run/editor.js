@@ -69,6 +69,7 @@ export class Editor {
     this.value = source;
     listenToKeys(this.field, run);
     this.field.addEventListener("input", () => {
+      this.straighten();
       this.paint();
       changed(this.value);
     });
@@ -81,6 +82,15 @@ export class Editor {
   set value(text) {
     this.field.value = text;
     this.paint();
+  }
+
+  // Keyboards of telephones write curly quotes, which Python does not know.
+  straighten() {
+    const { selectionStart, value } = this.field;
+    const straight = value.replace(/[“”]/g, '"').replace(/[‘’]/g, "'");
+    if (straight === value) return;
+    this.field.value = straight;
+    this.field.setSelectionRange(selectionStart, selectionStart);
   }
 
   paint() {
