@@ -82,14 +82,20 @@ def decodes(x, p):
     return rotate(x, np.where(x.shape[1] == 1, p[0, 0], p))
 
 
+def all_but_decoding(x, p):
+    """The condition the wrong way round: one token in a row is right."""
+    return rotate(x, p if x.shape[1] == 1 else p[:1] + 0 * p)
+
+
 def half_exponents(width):
     return np.exp(-np.arange(width // 2) * np.log(1e4) / width)
 
 
 REPLIES = [
     (2, rotate, "The review finds nothing"),
-    (2, lambda x, p: rotate(x, p + 1), "One of the four checks"),
-    (2, one_row, "Calls of many tokens"),
+    (2, lambda x, p: rotate(x, p + 1), "Our four checks"),
+    (2, one_row, "calls of many tokens"),
+    (2, all_but_decoding, "In yours, calls of many tokens"),
     (2, lambda x, p: x if len(x) > 16 else rotate(x, p), "Review your fu"),
     (
         2,
@@ -125,7 +131,7 @@ def test_exercise_1_wants_a_position_that_tells(names):
         (60_001, "Correct."),
         (3, "At which position do two"),
         (2047, "Is your position above 2048?"),
-        (65_536, "Bfloat16 holds"),
+        (65_536, "Does bfloat16 hold"),
     ):
         assert_replies(names["check_1"], [at(place)], reply)
 
@@ -141,4 +147,4 @@ def test_exercise_1_wants_vectors(names):
         )
         return np.allclose(made, right, atol=0.05)
 
-    assert_replies(names["check_1"], [of_scores], "compare vectors")
+    assert_replies(names["check_1"], [of_scores], "all columns?")
