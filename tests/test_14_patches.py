@@ -165,7 +165,7 @@ def transposed(table, old, new):
 
 REPLIES = [
     (1, [by_rows_and_columns], "Correct."),
-    (1, [no_diagonal], "one row and one column"),
+    (1, [no_diagonal], "one row, one column"),
     (1, [lambda offsets: 1], "not all corners"),
     (2, [interpolated, lambda *g: interpolated(*g).tolist()], "Correct."),
     (2, [lambda *given: interpolated(*given)[1:]], "the class token?"),
@@ -173,9 +173,9 @@ REPLIES = [
     (2, [unless_as_many], "Is the grid the same?"),
     (2, [transposed], ("has no place", "rows first, then columns")),
     (3, [(20, 20), [21, 20], (14, 29)], "Correct."),
-    (3, [(10, 40)], ("first word behind", "at most 30")),
-    (3, [(19, 19), 20], "too few"),
-    (3, ["20 x 20", (20.5, 20)], "two whole numbers"),
+    (3, [(10, 40)], ("first word behind", "30 are left")),
+    (3, [(19, 19), (0, 500)], "too few"),
+    (3, ["20 x 20", (20.5, 20), 20, (3, 12, 12)], "two whole numbers"),
 ]
 
 
