@@ -12,8 +12,9 @@ from posenc_helpers import rotate
 
 NAME = Path(__file__).stem.removeprefix("test_")
 CELLS = """
-models cache attention run whole invariant decode dropping drop-oldest
-check-1 solution-1 padded leak port check-2 check-3 check-4
+models cache attention run whole invariant begin-again decode
+drop-oldest dropping check-1 solution-1 padded leak port
+check-2 check-3 check-4
 """
 
 
@@ -74,6 +75,23 @@ def drops(turned_by, keys_first=True):
     return shift
 
 
+def behind_four(real):
+    """The right mask, whatever `real` says."""
+    return among_words(np.arange(20) >= 4) + np.eye(20)
+
+
+def one_more(real):
+    """The right mask, but row 5 also sees row 7."""
+    mask = among_words(real) + np.diag(~real)
+    mask[5, 7] = 1
+    return mask
+
+
+def in_place(weight):
+    weight[:] = weight[:, BY_HEAD]
+    return weight
+
+
 def among_words(real):
     return np.tril(np.tile(real, (20, 1))).astype(int)
 
@@ -108,6 +126,9 @@ REPLIES = [
     (2, lambda real: among_words(real) + np.diag(~real), "Correct."),
     (2, lambda real: np.tri(20), "still sees a pad"),
     (2, among_words, "A row sees nothing"),
+    (2, behind_four, "the same behind three pads"),
+    (2, one_more, "Row 5 sees a later row"),
+    (2, lambda real: real, "20 by 20"),
     (3, packed, "Correct."),
     (3, lambda n: [np.array(each).tolist() for each in packed(n)], "Correct."),
     (3, lambda n: packed(n)[::-1], "Positions, then mask"),
@@ -116,12 +137,14 @@ REPLIES = [
     (3, lambda n: (packed(n)[0], leaky(n)), "A text sees another"),
     (
         3,
-        lambda n: (np.arange(26), packed(n)[1]),
+        lambda n: (np.arange(len(n)), packed(n)[1]),
         ("may it see?", "begin at 0"),
     ),
     (3, lambda n: (late(n), packed(n)[1]), ("may it see?", "begin at 0")),
     (3, lambda n: (packed(n)[0], np.equal.outer(n, n)), "see later ones"),
+    (3, lambda n: packed(np.repeat([0, 1, 2], [5, 5, 16])), "Use the numbers"),
     (4, lambda weight: weight[:, BY_HEAD], "Correct."),
+    (4, in_place, "Correct."),
     (4, lambda weight: weight, "No column has moved"),
     (4, lambda weight: weight[:, EVEN_FIRST], "Each head by itself"),
     (

@@ -30,6 +30,7 @@ REPLIES = [
         "near(np.sum(table(e, 64) ** 2), 256)",
         ("on its own?", "with axis=1"),
     ),
+    (1, "near(*np.linalg.norm(table(e, 64)[[0, -1]], axis=1))", "uneven"),
     (2, f"near({DOTS}[:-1, :-1], {DOTS}[1:, 1:])", "Correct."),
     (2, f"all(np.ptp(np.diag({DOTS}, k)) < 1e-3 for k in (0, 9))", "Correct."),
     (
@@ -70,8 +71,8 @@ def test_exercise_4_takes_what_is_wrong_and_passes_all_checks(names):
 
     for answers, reply in (
         ([exchanged, constant], "Correct."),
-        ([position_encoding], ("wrong by more than", "sorts or pairs")),
-        ([names["encoder_a"]], ("does this check look at", "no check read")),
+        ([position_encoding], ("wrong by more than", "exchange columns")),
+        ([names["encoder_a"]], ("first of these read", "no check read")),
         ([needs_600_rows], "raised IndexError: index 600 is out of bounds"),
     ):
         assert_replies(names["check_4"], answers, reply)
