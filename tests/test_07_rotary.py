@@ -86,8 +86,12 @@ REPLIES = [
         "Correct.",
     ),
     (1, [one_pair(2, (1, 0), (1, 0))], ("the waves begin?", "right angle")),
-    (1, [one_pair(2, (0, 1), (1, 0))], ("Which side", "the other way")),
-    (1, [one_pair(0, (1, 0), (0, 1))], ("Look at 4 before", "one slow pair")),
+    (1, [one_pair(2, (0, 1), (1, 0))], ("Which side", "Negate the key")),
+    (
+        1,
+        [one_pair(0, (1, 0), (0, 1))],
+        ("turned by then?", ": -0.189 and 0.189. Use one slow pair"),
+    ),
     (1, [np.zeros((2, 16)).tolist()], "Look at 1 before and 1 after: 0.000"),
     (1, [[1, 0], 7, np.ones((16, 2))], "16 numbers each"),
     (2, [[0, 4, 1, 5, 2, 6, 3, 7], (0, 4, 1, 5, 2, 6, 3, 7)], "Correct."),
@@ -100,6 +104,7 @@ REPLIES = [
     (3, [compares_vectors], ("or scores, and how", "scores alone")),
     (3, [shift_test], ("the right ones?", "that differ")),
     (3, [lambda port: True], "Yes to every port?"),
+    (3, [lambda port: None], "True for rotate_interleaved."),
 ]
 
 
