@@ -29,7 +29,7 @@ REPLIES = [
     (1, [315], ("What does the fast hand say", "Which is nearest to 315?")),
     (1, [45, 135], ("In which quarter", "Below: 270 to 360")),
     (1, [1], "come around many times"),
-    (1, [325], "Is a nearer position possible?"),
+    (1, [325], "Which one is nearer to 315?"),
     (1, [49], "Where is the slow one?"),
     (1, [314], ("About where is the slow hand", "At 30 degrees")),
     (2, [12 / 13, 0.923, 12 / 25, -12 / 11, [12 / 37]], "Correct."),

@@ -38,6 +38,15 @@ def returns(length, longest):
         return ValueError(f"{length} is over sequence_length, {longest}")
 
 
+def says(length, longest):
+    if length and length > longest:
+        return f"{length} {longest} sequence_length"
+
+
+def asserts(layer):
+    assert compares(2, 300, 7)(layer)
+
+
 def compares(batch, length, width, fill=1.0):
     """A test that compares all rows for inputs of one shape."""
 
@@ -51,7 +60,7 @@ def compares(batch, length, width, fill=1.0):
 
 REPLIES = [
     (1, [refuses], "Correct."),
-    (1, [lambda *_: None, returns], ("Is an error raised?", "raise ValueE")),
+    (1, [lambda *_: None, returns, says], ("Is an error raised?", "raise V")),
     (
         1,
         [
@@ -67,15 +76,21 @@ REPLIES = [
     (2, [lambda ids: ids > 1], "Hint: An unknown word"),
     (2, [lambda i: tf.not_equal(i, 0), ops.sign], "Hint: True and False"),
     (2, [lambda ids: (ids != 0)[..., None], ops.ones_like], "Not yet. "),
+    (2, [lambda ids: ids != ids[:, -1:]], ("Which id is", "Compare the w")),
     (2, [lambda ids: ids is not None], ("Which id is", "Compare the whole")),
     (3, [compares(2, 300, 7), compares(3, 999, 1, 0.5)], "Correct."),
-    (3, [lambda layer: True], "that counts positions from 1. Which x"),
-    (3, [compares(1, 300, 7)], ("knows the first text only", "has two texts")),
+    (3, [lambda layer: True], "that counts positions from 1. Where"),
+    (
+        3,
+        [compares(1, 300, 7)],
+        ("knows the first text only", "in all texts but"),
+    ),
     (3, [compares(2, 300, 8)], "leaves an odd last column 0"),
     (3, [compares(2, 300, 7, 0)], "adds the rows to its input"),
     (3, [compares(2, 30, 7)], "clamps positions at 63"),
     (3, [compares(2, 257, 7)], "rounds 257 to 256"),
     (3, [lambda layer: False], ("What does it return for zeros?", "np.allc")),
+    (3, [asserts], "nothing was returned"),
     (3, [lambda layer: ...], "Not answered yet"),
 ]
 
