@@ -16,18 +16,17 @@ def test_the_experiment_comes_out_so_on_seeds_that_are_not_printed(names):
     assert mean_share(steps / 100) < 0.7
 
 
-GRAY = ["000", "001", "011", "010", "110", "111", "101", "100"]
-BINARY = [f"{number:03b}" for number in range(8)]
 REPLIES = [
-    (1, [GRAY, GRAY[::-1], [list(map(int, row)) for row in GRAY]], "Correct."),
-    (1, [[row[::-1] for row in GRAY]], "[1, 3, 1, 3, 1]"),
-    (1, [BINARY], ("From 1 to 2, how many digits flip?", "edges of a cube")),
-    (1, [["000", "001"] * 4], ("comes twice?", "All eight")),
+    (1, [[0.3, 0.03, 0.003], [1, 1 / 6, 1 / 36, 1 / 216]], "Do fewer"),
+    (1, [(0.15, 0.00375), np.array([0.15, 0.00375])], "One would not do"),
+    (1, [[1, 0.1, 0.01, 0.001]], ("0 and 63 only 0.645", "[0.17, 0.02, 0.63")),
+    (1, [[1], [1, 0.1], [1, 0.5, 0.25, 0.125]], "lack neighbors closest"),
     (
         1,
-        [GRAY[:7], [0, 1, 3, 2], 7, ["012"] * 8, ["ab"]],
-        "eight texts in quotes",
+        [[0.006]],
+        ("lack clear steps", "A tenth of the longest vector is 0.100"),
     ),
+    (1, [[], 1, "1, 0.1", [1] * 5, [np.nan], [[1, 0.1]]], "one to four"),
 ]
 
 
