@@ -107,6 +107,7 @@ REPLIES = [
     (3, lambda width: half_exponents(width) ** 2, "finds nothing in yours"),
     (3, lambda width: half_exponents(width)[:3], "8 pairs at width 16"),
     (3, lambda width: half_exponents(width) ** 4, "Compare 100 with"),
+    (3, lambda width: None, "Nothing was returned"),
 ]
 
 
