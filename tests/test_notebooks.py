@@ -206,16 +206,25 @@ def test_predictions_are_followed_by_their_answer(notebook):
     assert in_turn, f"one reveal after each predict; the tags are {order}"
 
 
-def cells_of(file) -> set[str]:
-    cells = nbformat.read(file, as_version=4).cells
-    return {f"#cell-id={cell.id}" for cell in cells}
+def anchors_of(file) -> set[str]:
+    """Where in a file a link may lead: its cells, or its headings.
+
+    GitHub names a heading in small letters, without punctuation and links.
+    """
+    if file.suffix == ".ipynb":
+        cells = nbformat.read(file, as_version=4).cells
+        return {f"cell-id={cell.id}" for cell in cells}
+    headings = re.findall(r"(?m)^#+ (.+)$", file.read_text("utf-8"))
+    kept = [re.sub(r"[^\w\- ]", "", each.lower()) for each in headings]
+    return {each.replace(" ", "-") for each in kept}
 
 
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("*/README.md"), *PATHS]
+PAGES.append(ROOT / "web/changes.md")  # home.md is a page of the site
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_to_files_and_cells_that_there_are(page):
+def test_links_lead_to_files_cells_and_headings_that_there_are(page):
     text = page.read_text("utf-8")
     if page.suffix == ".ipynb":
         text = prose_of(nbformat.read(page, as_version=4))
@@ -223,10 +232,10 @@ def test_links_lead_to_files_and_cells_that_there_are(page):
         assert name in {path.name for path in PATHS}, f"{name}: no such file"
     text = re.sub(r"`[^`]*`", "", text)
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
-        file, sign, anchor = target.partition("#")
+        file, _, anchor = target.partition("#")
         if target.startswith(("http://", "https://")):
             continue
         there = page.parent / file if file else page
         assert there.exists(), f"{target}: no such file"
-        if there.suffix == ".ipynb" and anchor:
-            assert sign + anchor in cells_of(there), f"{target}: no such cell"
+        if anchor:
+            assert anchor in anchors_of(there), f"{target}: no such place"

@@ -1,6 +1,7 @@
 """Slides ask, count hands and answer; they work offline, and fit."""
 
 import re
+import shlex
 from collections import Counter
 
 import nbformat
@@ -10,7 +11,9 @@ from bs4 import BeautifulSoup
 from conftest import PATHS
 from nbformat.v4 import new_notebook
 from posenc_series import lessons
+from posenc_series.chapters import by_section, read_notebook
 from posenc_series.commands import CommandError
+from posenc_series.listing import minutes_for
 from small_series import code, printed, prose, teal_picture
 
 CHOICES = "- **A** one\n- **B** two,\n  or so\n- something else"
@@ -201,6 +204,25 @@ def test_a_plan_leaves_each_section_the_minutes_of_its_slides():
         for slide in slides.Deck(path).slides:
             needed[slide.section] += slide.minutes
     assert not {s: needed[s] for s in planned if needed[s] > planned[s]}
+
+
+LAST = {"Exercises", "Recap", "Further reading"}
+LASTS = {"90 minutes": 90, "Half a day": 240}
+DECK = re.compile(r"slides\.py (\d\d) --minutes (\d+)(?: --sections (.+))?")
+
+
+@pytest.mark.parametrize("plan", lessons.read_plans(), ids=LASTS)
+def test_a_plan_fills_its_time_and_its_decks_and_notebooks_fit(plan):
+    assert sum(row[0] for row in plan["rows"]) == LASTS[plan["title"]]
+    for number, planned, sections in DECK.findall(plan["about"]):
+        deck = slides.Deck(PATHS[int(number)], shlex.split(sections))
+        needed = sum(slide.minutes for slide in deck.slides)
+        assert needed <= int(planned), number
+    for planned, what, _ in plan["rows"]:
+        if read := re.match(r"(\d\d),? (up to|with all six steps)", what):
+            cells = read_notebook(PATHS[int(read[1])]).cells
+            parts = [p for title, p in by_section(cells) if title not in LAST]
+            assert sum(map(minutes_for, parts)) <= planned, what
 
 
 def test_a_plan_that_names_no_section_is_refused(monkeypatch, tmp_path):

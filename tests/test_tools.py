@@ -1,5 +1,11 @@
-"""What trains the stored models; notebooks 05 and 13 test the training."""
+"""Commands for authors: that each starts, and what trains stored models.
 
+Notebooks 05 and 13 test the training.
+"""
+
+import runpy
+
+import pytest
 import store_models
 from conftest import ROOT, run_up_to
 
@@ -29,3 +35,19 @@ def test_what_was_trained_is_stored(monkeypatch, tmp_path):
     for name in ("inside", "stranger", "prose"):
         now = (tmp_path / f"posenc/{name}.json").read_text("utf-8")
         assert now == (ROOT / f"posenc/{name}.json").read_text("utf-8"), name
+
+
+COMMANDS = """
+tools/renew_series.py tools/store_models.py tools/store_notebooks.py
+tools/posenc_series/learners.py workshop/handouts.py workshop/serve.py
+workshop/slides.py workshop/stick.py
+"""
+
+
+@pytest.mark.parametrize("command", COMMANDS.split())
+def test_a_command_starts_and_says_what_it_does(command, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", [command, "--help"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(ROOT / command), run_name="__main__")
+    assert ended.value.code == 0
+    assert "usage: " in capsys.readouterr().out
