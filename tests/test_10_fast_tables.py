@@ -45,12 +45,17 @@ def i_in_the_loop(position, turns):
 REPLIES = [
     (1, [16, 16, 16, 16, 16], "Correct."),
     (1, (10, 20, 10, 30, 17), "Correct."),
-    (1, [16, 16, 16, 16, 15], ("How many positions", "large enough")),
+    (1, [16, 16, 16, 16, 15], ("How many positions", "Equal sizes")),
     (1, [2] * 20, "more than five"),
     (1, [32, 32, 32, 32], ("rows of sines do", "use all five")),
-    (1, [100.5, -0.5], ("rows of sines do", "use all five")),
+    (1, [100.5, -0.5], "Each size is a whole number"),
+    (1, [16.5] * 5, "Each size is a whole number"),
     (2, moved, "Correct."),
-    (2, lambda rows, k: moved(rows, k, 1), "Hint: Those are earlier"),
+    (
+        2,
+        lambda rows, k: moved(rows, k, 1),
+        "Hint: Those rows lie in the other",
+    ),
     (2, lambda rows, k: moved(rows, abs(k)), "Hint: Right, but"),
     (2, lambda rows, k: moved(rows, k).view(complex), "Hint: That is"),
     (

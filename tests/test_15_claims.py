@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from conftest import assert_replies, cells_of, run_cells
 
-from posenc_helpers import rotate
-
 NOTEBOOK = "15_claims"
 CELLS = {cell.id: cell for cell in cells_of(NOTEBOOK)}
 NUMBERS = [int(name[9:]) for name in CELLS if name.startswith("sentence-")]
@@ -118,21 +116,58 @@ def test_the_score_counts_what_was_judged_and_names_what_to_reread(
 
 # The sentence that a reader refutes.
 
-KEY = np.ones((1, 64))
+
+def nearer_wins(vector, rope):
+    return rope(vector, vector, 1) > rope(vector, vector, 6)
+
+
+def own_place_wins(vector, rope):
+    """No case refutes this one."""
+    return all(rope(vector, vector, d) <= vector @ vector for d in range(20))
+
+
+def fails_for_one_vector(vector, rope):
+    """Where the case lies, an error of the reader's own."""
+    rope(vector, vector, 1)
+    return 1 / float(vector[0] - 1) < 10**6
+
+
+CHECK = ["check-look-into", "check-refutation"]
+FIRST = np.eye(64)[0]
+MOST = "Your sentence holds for 100 of 100"
 REPLIES = [
-    (rotate(KEY, [-30]), "Correct."),
-    (list(-KEY[0]), "Correct."),
-    (..., "Not answered yet"),
-    (KEY, ("still wins", "rotate(key, [-30])")),
-    (0 * KEY, ("the same score", "resemble one key")),
-    (KEY[:, :8], "A query has 64 numbers."),
+    (nearer_wins, FIRST, "Correct."),
+    (nearer_wins, [list(FIRST)], "Correct."),
+    (lambda v, rope: rope(v, v, 100) > 0, np.eye(64)[6], "Correct."),
+    (lambda v, rope: rope(v, v[::-1], 9) != 0, np.eye(64)[1], "Correct."),
+    (lambda v, rope: ..., ..., "Not answered yet"),
+    (lambda v, rope: ..., FIRST, "Not answered yet"),
+    (nearer_wins, ..., MOST),
+    (nearer_wins, 1 + 0 * FIRST, ("holds for your case", "2 of these 64")),
+    (own_place_wins, FIRST, ("holds for your case", "a bolder one")),
+    (nearer_wins, 0 * FIRST, "not all 0"),
+    (nearer_wins, FIRST[:8], "Give 64 finite"),
+    (nearer_wins, "first", "Give 64 finite"),
+    (nearer_wins, FIRST * np.nan, "64 finite"),
+    (lambda v, rope: rope(v, v, 3), FIRST, "Give True or False."),
+    (lambda v, rope: None, FIRST, "Give True or False."),
+    (lambda v, rope: bool(v[0] < 5), 9 * FIRST, "`rope` is not used"),
+    (
+        lambda v, rope: rope(v, v[::-1], 9) > 0,
+        FIRST,
+        "distances further apart",
+    ),
+    (fails_for_one_vector, FIRST, "Your code raised ZeroDivisionError"),
+    (nearer_wins(FIRST, lambda *_: 0), FIRST, "Does your answer have"),
 ]
 
 
-@pytest.mark.parametrize(("answer", "reply"), REPLIES)
-def test_refuting_a_sentence_replies_to_what_people_write(rule, answer, reply):
-    names = run_cells(NOTEBOOK, "check-query", **rule)
-    assert_replies(names["check_query"], [answer], reply)
+@pytest.mark.parametrize(("sentence", "case", "reply"), REPLIES)
+def test_refuting_a_sentence_replies_to_what_people_write(
+    rule, sentence, case, reply
+):
+    check = run_cells(NOTEBOOK, *CHECK, **rule)["check_refutation"]
+    assert_replies(lambda pair: check(*pair), [(sentence, case)], reply)
 
 
 # Facts from outside.
