@@ -75,10 +75,10 @@ REPLIES = [
     (2, [(0, 3), np.array([3, 0]), {0, 3}, "0,3", "3 and 0"], "Correct."),
     (2, [(1, 4)], "turns all"),
     (2, [3, (0, 0), "0"], "two different numbers"),
-    (2, [(2, 3)], ("Which words stand", "the same five sums")),
+    (2, [(2, 3), (-3, 0)], ("Which words stand", "the same five sums")),
     (3, [AFTER], "Correct."),
-    (3, [FIRST], ("The mask is enough", "put it after both")),
-    (3, [AFTER + FIRST], ("Do the words settle", "too few to learn")),
+    (3, [FIRST], ("right without a table", "put it after both")),
+    (3, [AFTER + FIRST], ("Do the words settle", "was not learned")),
     (3, [[("A B", "C")], [("A ate B", "A")], ["A", "B"], 5], "Give a list"),
     (3, [[("A B C D E the", "A")], []], "Give a list"),
 ]
