@@ -1,31 +1,27 @@
-"""Review functions for positions: compare what they return with a formula.
+"""Review functions for positions: compare what they return with a reference.
 
 `examine` is the whole way, for rotary functions and for tables: ask, measure,
-make the formula, compare call after call, and say what differs.
+make the reference, compare call after call, and say what differs.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
 from . import measure
-from .compare import (
-    Compared,
-    Formula,
+from .compare import Call, Reference, Sample, geometric
+from .measure import CallError, Calls, Rotary, Table
+from .report import (
     OutOfReachError,
     Report,
-    few,
-    listed,
     read_frequencies,
-    refuse,
+    read_lengths,
     say_calls,
     say_first,
 )
-from .measure import CallError, Rotation, Table, geometric, hands
 
 __all__ = ["OutOfReachError", "Report", "review", "review_rotary"]
 
-Calls = Iterable[tuple[str, np.ndarray]]  # names, positions [rows, tokens]
 LAYOUTS = ("interleaved", "half", "interleaved, written as half")
 CONVENTIONS = [  # of tables
     f"{spacing}, {order}{first}"
@@ -61,14 +57,14 @@ def review_rotary(
         tolerance: How far a number may be off, beside what float32 loses.
 
     Raises:
-        OutOfReachError: If frequencies follow no base, or depend on the call.
+        OutOfReachError: If frequencies follow no base.
     """
-    asked = [] if frequencies is None else np.ravel(np.array(frequencies))
-    width = width or 2 * len(asked) or 64
-    alone = base is None or not len(asked)
+    listed = [] if frequencies is None else np.ravel(np.array(frequencies))
+    width = width or 2 * len(listed) or 64
+    alone = base is None or not len(listed)
     check("rotate", rotate, callable(rotate), "a function")
     check("width", width, width in range(2, 1025, 2), "an even number to 1024")
-    check("frequencies", asked, 2 * len(asked) <= width, "one for each pair")
+    check("frequencies", listed, 2 * len(listed) <= width, "one for each pair")
     check("base", base, alone, "a base or frequencies, not both")
     check("base", base, base is None or base > 1, "a number above 1")
     check("length", length, length > 0, "a number above 0")
@@ -78,128 +74,42 @@ def review_rotary(
 
     report = Report()
     try:
-        rotation = Rotation(rotate, width)
+        function = Rotary(rotate, width)
+        seen = read_layout(report, function, layout)
+        asked, due = {}, np.zeros(width // 2)
+        if base is not None:
+            due[: function.rotated] = geometric(base, function.rotated)
+            name = f"base {base:.6g}"
+            asked = {name: due, f"clockwise, {name}": -due}
+        elif len(listed):
+            due[: len(listed)] = listed
+            asked = {"the frequencies asked for": due}
+        rotated = np.arange(width // 2) < function.rotated
+        tolerance += measure.SPACINGS * function.spacing * max(1, length)
+        reference = Reference(due, np.where(rotated, length, 1.0), tolerance)
+        calls = measure.rotary_calls(max_len, width)
+        examine(report, function, calls, asked, reference)
+        report.convention = f"{seen}, {report.convention}"
     except CallError as error:
-        words = "A call of positions 0, 3, 1, 2, 40 with one column alone"
-        report.add("result", f"{words}: {error}.")
-        return report
-    known, due = {}, np.zeros(width // 2)
-    if base is not None:
-        due[: rotation.turning] = geometric(base, rotation.turning)
-        words = f"base {base:.6g}"
-        known = {words: due, f"clockwise, {words}": -due}
-    elif len(asked):
-        due[: len(asked)] = asked
-        known = {"the frequencies asked for": due}
-    lengths = np.where(np.arange(width // 2) < rotation.turning, length, 1.0)
-    slack = tolerance + 4 * rotation.step * max(1, length)
-    formula = Formula(due, lengths, slack, float32=True)
-    seen = read_layout(report, rotation, layout)
-    examine(report, rotation, measure.calls(max_len, width), known, formula)
-    report.convention = f"{seen}, {report.convention}"
+        report.add("result", str(error))
     return report
 
 
-def read_layout(report: Report, rotation: Rotation, layout: str) -> str:
-    """Say whether pairs are those asked for, and name their layout."""
-    pairs, width = rotation.pairs[: rotation.turning], rotation.pairs.size
-    apart = np.unique(pairs[:, 1] - pairs[:, 0]).tolist()
-    name = "interleaved" if apart == [1] else "half"
-    if apart not in ([1], [len(pairs)], [width // 2]):
+def read_layout(report: Report, function: Rotary, layout: str) -> str:
+    """Name the layout of pairs, and say if it is not the one asked for."""
+    pairs, width = function.pairs[: function.rotated], function.pairs.size
+    distances = np.unique(pairs[:, 1] - pairs[:, 0]).tolist()
+    name = "interleaved" if distances == [1] else "half"
+    if distances not in ([1], [len(pairs)], [width // 2]):
         name = "neither interleaved nor half"
-    if (rotation.written != rotation.pairs).any():
+    if (function.written != function.pairs).any():
         name += ", written as half"
     if name not in ([layout] if layout and width > 2 else LAYOUTS):
         words = f"Pairs are {name}: columns {pairs[0]} and so on"
         report.add("layout", f"{words}, where {layout or 'one'} is due.")
     if pairs.size < width:
         name += f", {pairs.size} of {width} columns from {pairs[0, 0]}"
-        if pairs.size == 2 < width / 8:  # too small a part to be meant
-            report.add("columns", f"2 of {width} columns are rotated.")
     return name
-
-
-def examine(
-    report: Report,
-    function: Rotation | Table,
-    calls: Calls,
-    known: dict[str, np.ndarray],
-    formula: Formula,
-) -> None:
-    """Compare a function with a formula, call after call, and say.
-
-    Its frequencies are the nearest that are known, or of a base if none are.
-    The first call has 64 positions, and the second every doubled one.
-    """
-    calls = list(calls)
-    measured = [*answers(report, function, calls[:2])]
-    if "result" in report.findings:
-        return
-    (_, first, near), (_, doubling, far) = measured
-
-    # If another call turns otherwise, positions of the first are measured.
-    others, early = far[:6], doubling[:, :6]
-    again = near[early[0] - first[0, 0]]
-    alike = np.abs(others - again).max() <= 2 * formula.tolerance
-    if not alike:
-        doubling, far = early, again
-
-    # Make the formula out of what is known and what is measured.
-    due, sizes = formula.lengths, np.abs(near[1:])
-    lengths, bound = np.median(sizes, axis=0), max(formula.tolerance, 1e-3)
-    steady = np.quantile(np.abs(sizes - lengths), 0.9, axis=0) <= bound
-    off = steady & (np.abs(lengths - due) > bound)
-    formula = formula._replace(lengths=np.where(off, lengths, due))
-    if off.any():
-        words = f"{listed(off)} become {few(*lengths[off])} times as long"
-        words += f", where {few(*due[off])} is due."
-        report.add("lengths", words, measured=lengths)
-    rates = measure.read_rates(near, far)
-    bases = measure.bases_of(rates, function.turning)
-    formula = formula._replace(rates=rates)
-    # All hands may be ahead by as much as that of the second token.
-    ahead = near[1].conj() / formula.lengths
-    both = np.append(first, doubling) - first[0, 1]
-    both = both, np.concatenate([near, far]) * ahead
-    words, rates = read_frequencies(report, formula, both, bases, known)
-    formula = formula._replace(rates=rates)
-    report.convention = words
-
-    # Compare call after call, the first one again at the end, and say.
-    compared = []
-    for name, positions, turned in answers(report, function, calls):
-        wrong = formula.misses(positions.ravel(), turned).any(axis=1)
-        some = turned[np.flatnonzero(wrong)[:3]]
-        wrong = wrong.reshape(positions.shape)
-        compared.append(Compared(name, positions, wrong, some))
-    if not compared:  # even the first call fails when it is made again
-        return
-    others = others / formula.lengths
-    evenly = np.abs(others[1:] - others[:-1] ** 2).max() < 0.1
-    if evenly and not (alike or known or compared[-1].wrong.any()):
-        words = "where a call has far positions, and otherwise elsewhere"
-        refuse(np.angle(others[0]), words)
-    if any(call.wrong.any() for call in compared):
-        say_first(report, compared, formula, function.pairs)
-        say_calls(report, compared, formula)
-    rows, tokens = np.max([call.positions.shape for call in compared], axis=0)
-    report.looked_at = (
-        f"Looked at: positions {first[0, 0]} to"
-        f" {max(call.positions.max() for call in compared)}, {len(compared)}"
-        f" calls of up to {tokens} tokens and {rows} rows."
-    )
-
-
-def answers(
-    report: Report, function: Rotation | Table, calls: Calls
-) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Yield calls with what turns hands, and report the first that fails."""
-    for name, positions in calls:
-        try:
-            yield name, positions, function.turn(positions)
-        except CallError as error:
-            words = f"A call {name} fails: {error}."
-            report.findings.setdefault("result", words)
 
 
 def review(
@@ -222,7 +132,7 @@ def review(
         d_model: The width to look at, even.
         max_len: Rows to look at, 64 or more.
         convention: One of `CONVENTIONS` to hold it to, else the nearest.
-        tolerance: How far an entry may be off.
+        tolerance: How far an entry may be off, beside what float32 loses.
         base: What it is held to.
         start: The position of the table's first row.
     """
@@ -234,38 +144,81 @@ def review(
     check("base", base, base > 1, "a number above 1")
     check("tolerance", tolerance, tolerance > 0, "a number above 0")
 
-    report, first = Report(), start + np.arange(64)[None]
-    columns, fits = np.arange(d_model).reshape(-1, 2), {}
+    report, arranged, distances = Report(), {}, {}
+    calls = [*measure.table_calls(max_len, start)]
+    columns = np.arange(d_model).reshape(-1, 2)
     try:
-        table = Table(encoder, start, columns).turn(first).view(float)
+        rows = Table(encoder, start, columns).rotations(*calls[0])
+        for name in CONVENTIONS:
+            pairs, due = arranged[name] = arrange(name, columns, base)
+            rotations = measure.as_complex(rows.view(float), pairs)
+            steps = rotations[1:] * rotations[:-1].conj() - np.exp(1j * due)
+            distances[name] = np.nan_to_num(np.abs(steps)).mean()
+        nearest = min(distances, key=distances.get)
+        pairs, due = arranged[convention or nearest]
+        reference = Reference(due, np.ones(len(due)), tolerance)
+        function = Table(encoder, start, pairs)
+        examine(report, function, calls, {f"base {base:.6g}": due}, reference)
+        known = distances[nearest] < measure.KNOWN_TABLE
+        report.convention = nearest if known else "unknown"
+        if report.convention != (convention or nearest):
+            report.convention += f", held to {convention or nearest}"
     except CallError as error:
-        report.add("result", f"A call of 64 rows fails: {error}.")
-        return report
-    for name in CONVENTIONS:
-        pairs = columns if "interleaved" in name else columns.reshape(2, -1).T
-        if "cosine first" not in name:
-            pairs = pairs[:, ::-1]
-        steps = len(pairs) if "paper" in name else max(len(pairs) - 1, 1)
-        due = geometric(base, len(pairs), steps)
-        turned = hands(table, pairs)
-        off = turned[1:] * turned[:-1].conj() - np.exp(1j * due)
-        fits[name] = np.nan_to_num(np.abs(off)).mean(), pairs, due
-    nearest = min(fits, key=lambda name: fits[name][0])
-    held = convention or nearest
-    _, pairs, due = fits[held]
-    doubling = 2 ** np.arange(int(np.log2(max_len)))
-    calls = [
-        ("of 64 rows", first),
-        ("of rows 1, 2, 4, 8 and so on", start + doubling[None]),
-        (f"of {max_len} rows", start + np.arange(max_len)[None]),
-        ("of 64 rows, once more", first),
-    ]
-    known = {f"base {base:.6g}": due}
-    formula = Formula(due, np.ones(len(due)), tolerance, float32=False)
-    examine(report, Table(encoder, start, pairs), calls, known, formula)
-    seen = nearest if fits[nearest][0] < 1e-3 else "unknown"
-    report.convention = seen if seen == held else f"{seen}, held to {held}"
+        report.add("result", str(error))
     return report
+
+
+def arrange(
+    convention: str, columns: np.ndarray, base: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a convention's pairs, `[pairs, 2]`, and their frequencies."""
+    pairs = columns
+    if "half" in convention:
+        pairs = columns.reshape(2, -1).T
+    if "cosine first" not in convention:
+        pairs = pairs[:, ::-1]
+    steps = len(pairs) if "paper" in convention else max(len(pairs) - 1, 1)
+    return pairs, geometric(base, len(pairs), steps)
+
+
+def examine(
+    report: Report,
+    function: Rotary | Table,
+    calls: Calls,
+    asked: dict[str, np.ndarray],
+    reference: Reference,
+) -> None:
+    """Ask, measure, make the reference, compare call after call, and say.
+
+    The first two calls are measured: 64 successive positions, and 1, 2, 4,
+    8, ... more than the first of these. All calls are compared.
+    """
+    calls = list(calls)
+    near, far = (function.rotations(*call) for call in calls[:2])
+    shared = near[measure.SHARED]
+    off = np.abs(far[: len(shared)] - shared).max()
+    if not off <= 2 * reference.tolerance:  # the second call turns otherwise
+        far = shared
+    sample, rotated = Sample(near, far), function.rotated
+    reference = read_lengths(report, sample, reference)
+    reference = read_frequencies(report, sample, reference, asked, rotated)
+
+    compared = []
+    for name, positions in calls:
+        rotations = function.rotations(name, positions)
+        wrong = reference.differ(positions.ravel(), rotations).any(axis=1)
+        some = rotations[np.flatnonzero(wrong)[:3]]
+        wrong = wrong.reshape(positions.shape)
+        compared.append(Call(name, positions, wrong, some))
+    if any(call.wrong.any() for call in compared):
+        say_first(report, compared, reference, function.pairs)
+        say_calls(report, compared, reference)
+    farthest = max(call.positions.max() for call in compared)
+    rows, tokens = np.max([call.positions.shape for call in compared], axis=0)
+    report.looked_at = (
+        f"Looked at: positions {calls[0][1][0, 0]} to {farthest},"
+        f" {len(calls)} calls of up to {tokens} tokens and {rows} rows."
+    )
 
 
 def check(name: str, value: object, right: bool, wanted: str) -> None:

@@ -1,136 +1,175 @@
-"""Ask a function in many ways, and measure how it turns pairs of columns.
+"""Call a function, and measure which columns it rotates, and how fast.
 
-A pair of columns is the hand of a clock, a complex number. At position `p`, a
-pair of frequency `w` should be multiplied by `exp(1j * p * w)`.
+Two columns that rotate together are one complex number. At position `p`, a
+pair of frequency `w`, in radians per position, is to be multiplied by the
+complex number `exp(1j * p * w)`, which is called its rotation here.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 
 import numpy as np
+
+# Every threshold, each with its reason. Lengths are shares of a vector's own.
+BITS = 11, 8  # of a number's fraction in float16 and bfloat16
+SPACINGS = 4  # cosine, sine, products, sum and result of 16 bits are rounded
+ROUNDING = 2.0**-24  # relative, of each operation in float32 (IEEE 754)
+ROUNDINGS = 16  # an exponent's costs log(base): 13 for 500 000; others cost 1
+MORE_A_PAIR = 2  # if a frequency is the one before, times a factor
+NOTHING = 1e-12  # float64 leaves about 1e-16 where a number should be 0
+OTHER_LENGTH = 1e-3  # YaRN's lengths are 1.07 or more
+STEADY = 0.9  # the share of tokens that have a pair's length
+COUNTABLE = 0.3  # radians, far from the half turn that goes either way
+FEWER = 0.5  # of the tokens that an expected frequency misses
+OTHER_FREQUENCY = 0.02  # relative; rounding to bfloat16 stays below 0.002
+OTHER_PAIRS = 0.25  # the share with other frequencies that may be meant
+LARGEST_BASE, LARGEST_DIVISOR = 1e12, 1e6  # published: 1e9 and 64 or so
+READ_BACK = 3  # times what is forgiven, since formats round positions too
+KNOWN_TABLE = 1e-3  # radians from a convention's steps; float32: 1e-5
+NEAR = 64  # successive positions, in the first call
+SHARED = 2 ** np.arange(6)  # positions of the first call and the second
+ALONE = "of positions 0, 3, 1, 2, 40 with one column alone"
+Calls = Iterable[tuple[str, np.ndarray]]  # names, and positions [rows, tokens]
 
 
 class CallError(Exception):
     """A call raised an error, or returned what cannot be compared."""
 
 
-def ask(function: Callable, shape: tuple, *given: object) -> np.ndarray:
-    """Return what a function returns as a new array; it may be a tensor."""
-    given = [np.copy(each) if np.ndim(each) else each for each in given]
+def ask(
+    function: Callable, name: str, shape: tuple[int, ...], *arguments: object
+) -> np.ndarray:
+    """Return the result of a call of this name, as new float64 of a shape."""
+    copies = [np.copy(each) if np.ndim(each) else each for each in arguments]
     try:
         with np.errstate(all="ignore"):
-            result = function(*given)
+            result = function(*copies)
         if hasattr(result, "detach"):  # PyTorch, whose bfloat16 needs `double`
             result = result.detach().cpu().double()
         array = np.asarray(result)
     except (Exception, SystemExit) as error:
         words = " ".join(str(error).split())
-        raise CallError(f"{type(error).__name__}: {words:.200}") from error
+        words = f"{type(error).__name__}: {words:.200}"
+        raise CallError(f"A call {name} fails: {words}.") from error
     if result is None or array.dtype.kind in "USOc":
-        raise CallError(f"it returns {type(result).__name__}, no real numbers")
-    table = len(shape) == 2 and array.shape == (1, *shape)
-    if array.shape != shape and not table:
-        raise CallError(f"the shape is {array.shape}, not {shape}")
+        words = f"it returns {type(result).__name__}, no real numbers"
+        raise CallError(f"A call {name} fails: {words}.")
+    table_of_a_batch = len(shape) == 2 and array.shape == (1, *shape)
+    if array.shape != shape and not table_of_a_batch:
+        words = f"the shape is {array.shape}, not {shape}"
+        raise CallError(f"A call {name} fails: {words}.")
     return array.astype(np.float64).reshape(shape)
 
 
-def hands(numbers: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+def as_complex(numbers: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     """Return pairs of columns as complex numbers, `[..., pairs]`."""
     return np.take(numbers, pairs, axis=-1).view(complex)[..., 0]
 
 
-class Rotation:
-    """A rotary function, asked with numbers that 16 bits can hold."""
+class Rotary:
+    """A rotary function, with the pairs of columns that it rotates."""
 
-    def __init__(self, rotate: Callable, width: int):
+    def __init__(self, function: Callable, width: int):
         """Ask for each column alone, which shows what pairs they make."""
+        self.function = function
+        positions = np.array([[0, 3, 1, 2, 40]])
+        columns = np.eye(width)[:, None, None].repeat(5, axis=2)
+        results = np.concatenate(
+            [ask(function, ALONE, x.shape, x, positions) for x in columns]
+        )
+        self.pairs, self.written, self.rotated = read_pairs(results)
+        self.spacing = 0.0  # of numbers just below 1, in results of 16 bits
+        fraction, _ = np.frexp(results[np.isfinite(results)])
+        for bits in BITS:
+            if not (fraction * 2**bits % 1).any():
+                self.spacing = 2.0**-bits
+        # Numbers that 16 bits hold, none near 0; 61 is no multiple of a block.
         random = np.random.default_rng(3)
         sizes = random.integers(64, 128, (61, width)) / 128
-        self.pool = sizes * random.choice([-1, 1], sizes.shape)
-        self.rotate, places = rotate, np.array([[0, 3, 1, 2, 40]])
-        units = np.eye(width)[:, None, None].repeat(5, axis=2)
-        alone = [ask(rotate, unit.shape, unit, places) for unit in units]
-        alone = np.concatenate(alone)
-        self.pairs, self.written, self.turning = read_pairs(alone)
-        self.step = 0.0  # from number to number just below 1, in 16 bits
-        fraction, _ = np.frexp(alone[np.isfinite(alone)])
-        for digits in (11, 8):  # of float16 and bfloat16
-            if not (fraction * 2**digits % 1).any():
-                self.step = 2.0**-digits
+        self.vectors = sizes * random.choice([-1, 1], sizes.shape)
 
-    def turn(self, positions: np.ndarray) -> np.ndarray:
-        """Return what multiplies hands, `[tokens of all rows, pairs]`."""
-        picked = np.arange(positions.size) % len(self.pool)
-        x = self.pool[picked].reshape(*positions.shape, -1)
-        result = ask(self.rotate, x.shape, x, positions)
-        turned = hands(result, self.written).reshape(positions.size, -1)
-        turned *= (1 / hands(self.pool, self.pairs))[picked]
-        return turned
+    def rotations(self, name: str, positions: np.ndarray) -> np.ndarray:
+        """Return what multiplies pairs, `[tokens of all rows, pairs]`."""
+        chosen = np.arange(positions.size) % len(self.vectors)
+        x = self.vectors[chosen].reshape(*positions.shape, -1)
+        result = ask(self.function, name, x.shape, x, positions)
+        result = as_complex(result, self.written).reshape(positions.size, -1)
+        result *= (1 / as_complex(self.vectors, self.pairs))[chosen]
+        return result
+
+
+def read_pairs(results: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Read pairs off what becomes of each column at position 0 and others.
+
+    Args:
+        results: Of each column alone, `[columns, positions, columns]`. At
+            position 0, it stays where it is or goes where it is written.
+
+    Returns:
+        All columns, first those that are rotated together, `[pairs, 2]`; in
+        which columns these are written; how many pairs are rotated.
+    """
+    columns = np.arange(len(results))
+    halves = columns.reshape(2, -1).T.ravel()
+    at_position_0 = np.abs(results[:, 0]).argmax(axis=1)
+    written = halves if np.array_equal(at_position_0, halves) else columns
+
+    sizes = np.abs(np.nan_to_num(results[..., written])).max(axis=1)
+    mixed = np.maximum(sizes, sizes.T) > NOTHING * sizes.max()
+    mixed[columns, columns] = False
+    rotated = np.argwhere(np.triu(mixed))
+    if not len(rotated):
+        words = "no column is mixed with another at positions 0 to 40"
+        raise CallError(f"A call {ALONE}: {words}.")
+    partners = mixed.sum(axis=1)
+    if partners.max() > 1:
+        column = partners.argmax()
+        others = np.flatnonzero(mixed[column])[:6].tolist()
+        words = f"column {column} is mixed with columns {others}"
+        raise CallError(f"A call {ALONE}: {words}.")
+    rest = np.setdiff1d(columns, rotated).reshape(-1, 2)
+    pairs = np.concatenate([rotated, rest])
+    return pairs, written[pairs], len(rotated)
 
 
 class Table:
-    """An encoder, as a rotary function that turns the hand 1 of each pair."""
+    """A table of sinusoids, whose pairs are rotations of the number 1."""
 
     def __init__(self, encoder: Callable, start: int, pairs: np.ndarray):
-        """Take columns for pairs, and the first row for position `start`."""
+        """Take columns for pairs, and `start` for the first position."""
         self.encoder, self.start, self.pairs = encoder, start, pairs
-        self.turning = len(pairs)
+        self.rotated = len(pairs)
 
-    def turn(self, positions: np.ndarray) -> np.ndarray:
-        """Return the hands at positions, `[tokens of all rows, pairs]`."""
+    def rotations(self, name: str, positions: np.ndarray) -> np.ndarray:
+        """Return the numbers at positions, `[positions, pairs]`."""
         rows = positions.ravel() - self.start
         shape = int(rows.max()) + 1, self.pairs.size
-        return hands(ask(self.encoder, shape, *shape), self.pairs)[rows]
+        table = ask(self.encoder, name, shape, *shape)
+        return as_complex(table, self.pairs)[rows]
 
 
-def read_pairs(alone: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """Read pairs off what becomes of each column at position 0 and others.
-
-    Returns:
-        All columns, first those that turn together, `[pairs, 2]`; in which
-        columns these are written; how many pairs turn.
-    """
-    columns = np.arange(len(alone))
-    halves = columns.reshape(2, -1).T.ravel()
-    at_0 = np.abs(alone[:, 0]).argmax(axis=1)
-    written = halves if np.array_equal(at_0, halves) else columns
-
-    mixing = np.abs(np.nan_to_num(alone[..., written])).max(axis=1)
-    others = np.maximum(mixing, mixing.T) > 1e-12 * mixing.max()
-    others[columns, columns] = False
-    turning = np.argwhere(np.triu(others))
-    if not len(turning):
-        raise CallError("no column is mixed with another at positions 0 to 40")
-    if others.sum(axis=1).max() > 1:
-        column = others.sum(axis=1).argmax()
-        into = np.flatnonzero(others[column])[:6].tolist()
-        raise CallError(f"column {column} is mixed with columns {into}")
-    rest = np.setdiff1d(columns, turning).reshape(-1, 2)
-    pairs = np.concatenate([turning, rest])
-    return pairs, written[pairs], len(turning)
-
-
-def calls(most: int, width: int) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield names of calls, and positions `[rows, tokens]`.
+def rotary_calls(max_len: int, width: int) -> Calls:
+    """Yield names of calls, and positions `[rows, tokens]` below `max_len`.
 
     No length is a multiple of a block, but 4096. Batches are larger than 16
     and 32. Positions are near and far, alone and together.
     """
     random = np.random.default_rng(7)
-    doubling = 2 ** np.arange(int(np.log2(most)))
-    yield "of positions 0 to 63", np.arange(64)[None]
-    yield "of positions 1, 2, 4, 8 and so on", doubling[None]
+    doubled = 2 ** np.arange(int(np.log2(max_len)))
+    yield "of positions 0 to 63", np.arange(NEAR)[None]
+    yield "of positions 1, 2, 4, 8 and so on", doubled[None]
     for tokens in (7, 129, 333, 1025, min(20_011, 2**22 // width)):
-        if tokens <= most:
-            start = min(20, most - tokens)
+        if tokens <= max_len:
+            start = min(20, max_len - tokens)
             yield f"of {tokens} tokens", start + np.arange(tokens)[None]
     for rows in (2, 4, 7, 13, 17, 33, 17):
-        starts = random.integers(0, most - 5, (rows, 1))
+        starts = random.integers(0, max_len - 5, (rows, 1))
         yield f"of {rows} rows of 5 tokens", starts + np.arange(5)
-        alone = random.integers(0, most, (rows, 1))
-        yield f"of one token in each of {rows} rows", alone
-    tokens = min(129, most)
-    starts = random.integers(0, most - tokens + 1, (33, 1))
+        single = random.integers(0, max_len, (rows, 1))
+        yield f"of one token in each of {rows} rows", single
+    tokens = min(129, max_len)
+    starts = random.integers(0, max_len - tokens + 1, (33, 1))
     yield f"of 33 rows of {tokens} tokens", starts + np.arange(tokens)
+    far = range(max_len - 16, max_len)
     for name, positions in {
         "behind padding": [[1, 1, 1, 0, 1, 2], [0, 0, 1, 2, 3, 4]],
         "of equal positions": [[9] * 5, [4] * 5],
@@ -141,61 +180,24 @@ def calls(most: int, width: int) -> Iterator[tuple[str, np.ndarray]]:
         "of positions backwards": [[9, 8, 7, 6, 5]],
         "of two exchanged positions": [[5, 7, 6, 8, 9]],
         "of packed texts": [[*range(29), *range(17), *range(40)]],
-        "of near and far positions": [[*range(16), *range(most - 16, most)]],
+        "of near and far positions": [[*range(16), *far]],
     }.items():
         yield name, np.array(positions)
-    tokens = min(4096, most)
-    for start in range(0, most, tokens):
-        places = min(start, most - tokens) + np.arange(tokens)
-        yield f"of {tokens} tokens", places[None]
-    for place in np.unique(np.geomspace(1, most, 40).astype(int) - 1):
-        yield "of one token", np.array([[place]])
-    yield "of positions 0 to 63, once more", np.arange(64)[None]
+    tokens = min(4096, max_len)
+    for start in range(0, max_len, tokens):
+        positions = min(start, max_len - tokens) + np.arange(tokens)
+        yield f"of {tokens} tokens", positions[None]
+    for end in np.unique(np.geomspace(1, max_len, 40).astype(int)):
+        yield "of one token", np.array([[end - 1]])
+    yield "of positions 0 to 63, once more", np.arange(NEAR)[None]
 
 
-def read_rates(near: np.ndarray, far: np.ndarray) -> np.ndarray:
-    """Read radians per position off the hands at positions 0, 1, ..., 63.
-
-    Those at 1, 2, 4, 8, ... tell them more exactly, as long as the turns
-    between two of these can be counted.
-    """
-    turns = np.nan_to_num(np.angle(near[2:] * near[1:-1].conj()))
-    rates = first = np.median(turns, axis=0)
-    for power in range(len(far) - 1):
-        foretold = far[power] * np.exp(1j * rates * 2**power)
-        missed = np.angle(far[power + 1] * foretold.conj())
-        if not (np.abs(missed) < 0.3).all():
-            break
-        rates = rates + missed / 2**power
-    misled = (np.abs(rates - first) > 0.01).any()
-    return first if misled else rates
-
-
-def geometric(base: float, pairs: int, steps: int = 0) -> np.ndarray:
-    """Return the usual frequencies; pair `steps` would have 1 / base."""
-    return float(base) ** (-np.arange(pairs) / (steps or pairs))
-
-
-def bases_of(rates: np.ndarray, turning: int) -> dict[str, np.ndarray]:
-    """Name the bases that pairs may follow, and return their frequencies.
-
-    Pair 0 tells by what all are divided, and each other pair tells a base.
-    """
-    size = np.abs(rates[:turning]) + 1e-12
-    slopes = np.log(size[0] / size[1:]) / np.arange(1, turning)
-    base = np.exp(np.median(slopes) * turning) if turning > 1 else 1e4
-    fits = [(1e4, 1.0)]
-    for digits in (3, 6, 17):  # round numbers first
-        both = base, max(1, 1 / size[0])
-        fits.append([float(f"{each:.{digits}g}") for each in both])
-    named = {}
-    for base, divisor in fits:
-        if not 1 < base < 1e12 or divisor > 1e6:
-            continue
-        words = f"base {base:.6g}"
-        if divisor > 1.000001:
-            words += f" and all divided by {divisor:.5g}"
-        due = np.zeros(len(rates))
-        due[:turning] = geometric(base, turning) / divisor
-        named |= {words: due, f"clockwise, {words}": -due}
-    return named
+def table_calls(max_len: int, start: int) -> Calls:
+    """Yield names of calls, and positions `[1, rows]` from `start` on."""
+    for name, rows in {
+        "of 64 rows": np.arange(NEAR),
+        "of rows 1, 2, 4, 8 and so on": 2 ** np.arange(int(np.log2(max_len))),
+        f"of {max_len} rows": np.arange(max_len),
+        "of 64 rows, once more": np.arange(NEAR),
+    }.items():
+        yield name, start + rows[None]

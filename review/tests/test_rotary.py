@@ -50,14 +50,13 @@ def scales_by_the_call(x, positions):
     return rope(x, positions, speeds(base=1e4 * max(1, positions.max() / 400)))
 
 
-BASE, FAR = {"base": 1e4}, {"max_len": 40_000}
+BASE = {"base": 1e4}
 LLAMA = {"frequencies": llama3()}
 YARN = {"frequencies": yarn(), "length": YARN_LENGTH}
 PART = {"frequencies": speeds(16), "width": WIDTH}
 WRONG = [  # a function, what is asked for, what is said
     (at(lambda p: token(p) + 0 * p), {}, "read back are the number of the"),
     (at(lambda p: p[:1] + 0 * p), {}, "read back are that of row 0"),
-    (at(lambda p: p[:1] + 0 * p if p.size > 99 else p), {}, "of 33 rows of"),
     (at(lambda p: p + 1), {}, "read back are 1 more than their own"),
     (lambda x, p: rope(x, p + 1, speeds(base=500)), {}, "20 as 21, 21 as 22"),
     (at(lambda p: np.minimum(p, 747)), {}, "748 as 747, 749 as 747, 750 as"),
@@ -67,7 +66,6 @@ WRONG = [  # a function, what is asked for, what is said
     (at(lambda p: p // 8 * 8), {}, "are turned by 0 radians, where 1 is due"),
     (at(without_the_end), {}, "of 129 tokens (tokens 128: turned 148 as 0)"),
     (at(lambda p: p + (p.shape[1] == 1)), {}, "of one token in each of 2 ro"),
-    (at(lambda p: p % 39_999), FAR, "39999 as 0"),
     (at(lambda p: p + (p > 1e5)), {"max_len": 131_072}, "than 100001 to"),
     (at(lambda p: np.where(p, p, np.nan)), {}, "become nan times as long"),
     (of(np.where(PAIR == 5, 0.5, speeds())), {}, "1 of 16 pairs (5) turn by"),
@@ -75,25 +73,15 @@ WRONG = [  # a function, what is asked for, what is said
     (of(np.where(PAIR == 5, 1, -1) * speeds()), BASE, "(-1 times)"),
     (of(speeds()), {"base": 5e5}, "All are those of base 10000"),
     (of(speeds(base=5e5)), LLAMA, "8 times). All are those of base 500000"),
-    (
-        of(speeds()),
-        YARN,
-        "(0 to 15) become 1 times as long, where 1.138",
-    ),
-    (of(np.where(PAIR, 0, 1.0)), BASE, "2 of 32 columns are rotated"),
+    (of(speeds()), YARN, "become 1 times as long, where 1.1386"),
     (of(speeds()), PART, "15 of 16 pairs (1 to 15) turn by"),
     (of(speeds()), {"layout": "interleaved"}, "half: columns [ 0 16] and so"),
     (mixes_layouts, {}, "radians, where 1 is due, and become 1.01"),
     (grows_for_good, BASE, "of positions 0 to 63, once more (tokens 1 to 63"),
-    (scales_by_the_call, BASE, "of 1025 tokens (tokens 0 to 1024"),
+    (scales_by_the_call, {}, "of 1025 tokens (tokens 0 to 1024"),
     (lambda x, p: rope(x, p / (len(x) < 33)), {}, "rows of 5 tokens (tok"),
     (lambda x, p: x, {}, "no column is mixed with another at positions 0 to"),
     (lambda x, p: rope(x, p)[:, None], {}, "shape is (1, 1, 5, 32), not (1,"),
-    (
-        lambda x, p: rope(x, p) / 8,
-        {},
-        "become 0.125 times as long, where 1 is",
-    ),
     (lambda x, p: rope(x, p) * 1.001 ** p[..., None], {}, "turned as no"),
 ]
 
@@ -152,10 +140,6 @@ def in_another_order(x, positions):
     return rope(np.concatenate([x[..., ::2], x[..., 1::2]], -1), positions)
 
 
-def in_bfloat16(x, positions):
-    return rope(x, positions).astype(BFLOAT16)
-
-
 USUAL, LONG = "half, base 10000", {"max_len": 60_000}
 RIGHT = [  # a function, its convention, and what it is held to
     (of(speeds()), USUAL, {}),
@@ -163,19 +147,14 @@ RIGHT = [  # a function, its convention, and what it is held to
     (of(-speeds()), "half, clockwise, base 10000", BASE),
     (of(speeds(base=41_829.3)), "half, base 41829.3", {}),
     (of(speeds(base=1e9)), "half, base 1e+09", {"base": 1e9}),
-    (of(speeds(base=10_000.5)), "half, base 10000.5", LONG),
     (of(speeds() / 4), "half, base 10000 and all divided by 4", {}),
     (of(speeds(base=5e5), "interleaved"), "interleaved, base", {"base": 5e5}),
-    (
-        of(speeds()[:8], "half of the head"),
-        "half, 16 of 32 columns from 0",
-        {},
-    ),
+    (of(speeds()[:8], "half of the head"), "half, 16 of 32 columns from", {}),
     (of(PADDED), "half, 16 of", {"frequencies": PADDED, "layout": "half"}),
     (last_columns, "half, 8 of 32 columns from 24, base 10000", {}),
     (in_another_order, f"{LAYOUTS[-1]}, base 10000", {}),
     (by_recurrence, USUAL, LONG | {"width": 128}),
-    (in_bfloat16, USUAL, LONG),
+    (lambda x, p: rope(x, p).astype(BFLOAT16), USUAL, LONG),
     (in_16_bits, "half", YARN | LONG),
     (in_place, USUAL, {}),
     (lambda x, p: rope(x, p).tolist(), USUAL, {}),
@@ -190,16 +169,10 @@ def test_what_is_right_is_not_accused(rotate, convention, asked):
     assert seen.convention.startswith(convention)
 
 
-REFUSED = [
-    (of(llama3()), "turn by 1, 0.44037, 0.19392, ..., 0.00000056"),
-    (scales_by_the_call, "where a call has far positions"),
-]
-
-
-@pytest.mark.parametrize(("rotate", "measured"), REFUSED)
-def test_what_may_be_meant_is_refused_with_what_was_measured(rotate, measured):
+def test_what_may_be_meant_is_refused_with_what_was_measured():
+    measured = "turn by 1, 0.44037, 0.19392, ..., 0.00000056"
     with pytest.raises(OutOfReachError, match=measured):
-        review_rotary(rotate, WIDTH, max_len=1500)
+        review_rotary(of(llama3()), WIDTH, max_len=1500)
 
 
 SENSELESS = [
