@@ -50,15 +50,18 @@ def test_the_list_names_the_notebooks_that_there_are():
     assert numbers == [f"{place:02}_" for place in range(len(listed))]
 
 
+AS_LISTED = renew_series.files_as_listed()
+
+
 @pytest.mark.parametrize(
     "page",
-    [*renew_series.files_as_listed()],
+    AS_LISTED,
     ids=lambda path: path.relative_to(ROOT).with_suffix("").as_posix(),
 )
 def test_what_repeats_the_list_agrees_with_it(page):
     """Titles, minutes and links, so that no old name is left anywhere."""
     told = page.read_text(encoding="utf-8")
-    assert told == renew_series.files_as_listed()[page], (
+    assert told == AS_LISTED[page], (
         f"{page.name} differs from notebooks/series.toml: correct it there,"
         " then uv run tools/renew_series.py"
     )

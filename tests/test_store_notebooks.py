@@ -5,7 +5,6 @@ import subprocess
 import sys
 
 import nbformat
-import pytest
 import store_notebooks
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
@@ -36,8 +35,8 @@ def one_cell(source: str) -> bytes:
     return nbformat.writes(new_notebook(cells=[cell])).encode()
 
 
-def store(path) -> subprocess.CompletedProcess:
-    command = [sys.executable, store_notebooks.__file__, path]
+def store(*paths) -> subprocess.CompletedProcess:
+    command = [sys.executable, store_notebooks.__file__, *paths]
     return subprocess.run(command, capture_output=True, text=True)
 
 
@@ -73,21 +72,20 @@ def test_what_an_editor_left_is_corrected_once(tmp_path):
     assert "corrected cells: none\n  changed outputs: none" in again.stdout
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"\xff\xfe", "is no notebook"),
-        (one_cell("1 / 0"), "ZeroDivisionError"),
-        (one_cell("import os; os._exit(1)"), "Kernel died"),
-    ],
-    ids=["no text", "error", "dying"],
-)
-def test_what_cannot_be_stored_is_named_and_left_alone(
-    content, words, tmp_path
-):
-    file = tmp_path / "x.ipynb"
-    file.write_bytes(content)
-    done = store(file)
+def test_what_cannot_be_stored_is_named_and_left_alone(tmp_path):
+    """The last one ends the command, since nobody can read it."""
+    contents = {
+        "error": (one_cell("1 / 0"), "ZeroDivisionError"),
+        "dying": (one_cell("import os; os._exit(1)"), "Kernel died"),
+        "no_text": (b"\xff\xfe", "is no notebook"),
+    }
+    files = [tmp_path / f"{name}.ipynb" for name in contents]
+    for file in files:
+        file.write_bytes(contents[file.stem][0])
+    done = store(*files)
     assert done.returncode == 1
-    assert words in done.stderr + done.stdout
-    assert file.read_bytes() == content
+    for file in files:
+        content, words = contents[file.stem]
+        assert words in done.stderr + done.stdout
+        assert file.name in done.stderr + done.stdout
+        assert file.read_bytes() == content
