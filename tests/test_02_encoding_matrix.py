@@ -30,7 +30,7 @@ REPLIES = [
     (1, [by_slices, lambda p, d: by_slices(p, d)[0].tolist()], "Correct."),
     (1, [lambda p, d: list(by_slices(p, d).reshape(-1, 2))], "Correct."),
     (1, [lambda p, d: by_slices(p, d, factor=2)], "i counts pairs"),
-    (1, [lambda p, d: by_slices(p, d).round(4)], "Round nothing"),
+    (1, [lambda p, d: by_slices(p, d).round(4)], "you are within 0.01"),
     (1, [lambda p, d: by_slices(int(p), d)], "this is row 2"),
     (1, [lambda p, d: by_slices(p, 2 * d)[:, ::4]], "return 64 numbers"),
     (1, [lambda p, d: np.zeros(d)], ("Which columns hold it?", "Its sine")),
@@ -40,10 +40,14 @@ REPLIES = [
     (2, [list(range(1, 65))], "number 63"),
     (2, [[0] * 64, WAY_BACK[:4]], ("where are the sine", "i, then i + 32")),
     (3, [(50, 7), [13, 9], np.array([50, 7])], "Correct."),
-    (3, [(1, 2)], ("Not exposed at (1, 2): misprint", "above position 10")),
+    (3, [(1, 2)], ("Not exposed at (1, 2): misprint", "No even column")),
     (3, [(50, 0)], "columns, own, spacing, half. Take the first"),
     (3, [(0, 63)], "Not exposed at (0, 63)"),
-    (3, [(1000, 2), (2, 64), (1.5, 2), 7, "1, 2"], "Give a position"),
+    (
+        3,
+        [(1000, 2), (2, 64), (1.5, 2), 7, "1, 2"],
+        "As a pair, give a position",
+    ),
 ]
 
 
