@@ -80,9 +80,9 @@ def test_exercise_1_takes_any_head_that_looks_at_both(names):
     middle = ("slow waves", "take 0.5 from each")
     two_tops = 10 * names["waves"](9)[[1, 8]].sum(axis=0)
     assert_replies(check_1, [two_tops], middle)
-    short = ("never seen", "all 160 offsets")
+    short = ("are new", "all 160 offsets")
     assert_replies(check_1, [trained_for_two(names, 20)], short)
-    assert_replies(check_1, [np.zeros(16)], "Which offset gets most")
+    assert_replies(check_1, [np.zeros(16)], "do offsets 1 and 8 get")
     assert_replies(check_1, [np.zeros(8)], "form that the exercise asks")
 
 
