@@ -1,4 +1,4 @@
-"""Run by Pyodide: in its archives, compile what the first cells import.
+"""Run by Pyodide: in its files, compile what the first cells import.
 
 Most of the time until the first output would go into compiling modules.
 """
@@ -13,11 +13,11 @@ from pathlib import Path
 
 from matplotlib import pyplot
 
-UNUSED = ("/tests/", "/sample_data/", "/fonts/afm/", "/fonts/pdfcorefonts/")
 # Lists for `help` what each class can set: a quarter of the imports' time.
 UNLISTED = b"def kwdoc(artist):\n", b"def kwdoc(artist):\n    return ''\n"
 FIRST = ("html", "numbers", "pprint", "reprlib")  # besides what draws
-HOMES = ("/lib/python314.zip/", "/lib/python3.14/site-packages/")
+STDLIB = "/lib/python314.zip/"
+PACKAGES = "/lib/python3.14/site-packages/"
 
 
 def compiled(source, name):
@@ -29,19 +29,23 @@ def compiled(source, name):
 for first in FIRST:
     import_module(first)
 pyplot.figure().savefig(BytesIO())  # which imports what drawing needs
-used = {getattr(each, "__file__", None) for each in sys.modules.values()}
-for archive in Path("/archives").iterdir():
-    if archive.suffix not in {".whl", ".zip"}:
-        continue
-    with zipfile.ZipFile(archive) as opened:
-        contents = {name: opened.read(name) for name in opened.namelist()}
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as small:
-        for name, data in contents.items():
-            if any(part in name for part in UNUSED):
-                continue
-            if name == "matplotlib/artist.py":
-                data = data.replace(*UNLISTED)
-            if name.endswith(".py") and used & {home + name for home in HOMES}:
-                small.writestr(f"{name}c", compiled(data, name))
-            else:
-                small.writestr(name, data)
+files = [getattr(each, "__file__", None) for each in sys.modules.values()]
+used = {file for file in files if file and file.endswith(".py")}
+
+for file in used:
+    if file.startswith(PACKAGES):
+        source = Path(file).read_bytes()
+        if file.endswith("/matplotlib/artist.py"):
+            source = source.replace(*UNLISTED)
+        Path(f"{file}c").write_bytes(compiled(source, file))
+        Path(file).unlink()
+
+archive = Path("/pyodide/python_stdlib.zip")
+with zipfile.ZipFile(archive) as opened:
+    contents = {name: opened.read(name) for name in opened.namelist()}
+with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as small:
+    for name, data in contents.items():
+        if f"{STDLIB}{name}" in used:
+            small.writestr(f"{name}c", compiled(data, name))
+        else:
+            small.writestr(name, data)

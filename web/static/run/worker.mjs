@@ -3,24 +3,42 @@
 // "ready"; "begins", "output", "ends" for each cell; "broken" if all is lost.
 const { search } = new URL(import.meta.url);
 const pyodideFolder = new URL("../../pyodide/", import.meta.url).href;
-const LATER = "mpmath"; // is loaded for a cell that names it
 // What nearly every first cell imports.
 const FIRST = "import matplotlib.pyplot, posenc_helpers, posenc.check";
 
 const post = (kind, more) => postMessage({ kind, ...more });
 
+async function load(name) {
+  const answer = await fetch(`${pyodideFolder}${name}${search}`);
+  if (!answer.ok) throw new Error(`${name} does not load: ${answer.status}`);
+  return answer;
+}
+
+// Write what packages.bin holds: a line of paths and sizes, then the contents.
+async function unpack(answer, FS, folder) {
+  const stream = (await answer).body.pipeThrough(new DecompressionStream("gzip"));
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  let at = bytes.indexOf("\n".charCodeAt()) + 1;
+  const sizes = JSON.parse(new TextDecoder().decode(bytes.subarray(0, at)));
+  for (const [name, size] of Object.entries(sizes)) {
+    const path = `${folder}/${name}`;
+    FS.mkdirTree(path.slice(0, path.lastIndexOf("/")));
+    FS.writeFile(path, bytes.subarray(at, (at += size)), { canOwn: true });
+  }
+}
+
 async function start() {
+  const packages = load("packages.bin");
   const [{ loadPyodide }, lockFileContents] = await Promise.all([
     import(`${pyodideFolder}pyodide.mjs`),
-    fetch(`${pyodideFolder}pyodide-lock.json${search}`).then((answer) => answer.text()),
+    load("pyodide-lock.json").then((answer) => answer.text()),
   ]);
-  const { packages } = JSON.parse(lockFileContents);
   const python = await loadPyodide({
     indexURL: pyodideFolder,
-    packageBaseUrl: pyodideFolder,
     lockFileContents,
-    packages: Object.keys(packages).filter((name) => name !== LATER),
+    fsInit: (FS, { sitePackages }) => unpack(packages, FS, sitePackages),
   });
+  await packages; // Pyodide hides the error of its `fsInit`
   python.registerJsModule("page", {
     post: (what, first, second) => post("output", { what, first, second }),
   });
@@ -29,8 +47,7 @@ async function start() {
 }
 
 async function run({ number, source }) {
-  const { python, run } = await ready;
-  if (source.includes(LATER)) await python.loadPackage(LATER, { messageCallback() {} });
+  const { run } = await ready;
   post("begins");
   // Called, and not awaited: a crash of Python then is an error here, and not
   // a promise that never ends.
