@@ -14,6 +14,7 @@ def test_the_experiment_comes_out_so_on_seeds_that_are_not_printed(names):
     assert mean_share(names["position_encoding"](5, 32)) > 0.99
     assert mean_share(steps / 5) > 0.98
     assert mean_share(steps / 100) < 0.7
+    assert mean_share(names["position_encoding"](5, 32) / 20) < 0.7
 
 
 REPLIES = [
