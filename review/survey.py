@@ -25,9 +25,9 @@
 
     uv run review/survey.py [--write]
 
-It prints Markdown, and names the rows that differ from those of
-`review/README.md`; with `--write` it puts its own rows there. It is no
-test: what a library does otherwise than the paper may be meant so.
+It prints Markdown; with `--write` it puts its rows into `review/README.md`,
+where `git diff` shows what changed. It is no test: what a library does
+otherwise than the paper may be meant so.
 """
 
 import os
@@ -308,23 +308,19 @@ def rows() -> Iterator[str]:
         yield row(library, f"{module}.{name}", table_review, place, make)
 
 
-def main() -> int:
-    """Print the table, and return 1 if it is not that of the page."""
+def main() -> None:
+    """Print the table, or put it into the page as well."""
     os.environ["KERAS_BACKEND"] = "torch"
     torch.set_grad_enabled(False)
     lines = []
     for line in rows():
         print(line, flush=True)
         lines.append(line)
-    text = PAGE.read_text()
-    shown = re.search(rf"{re.escape(lines[0])}\n(\|.*\n)+", text)[0]
     if sys.argv[1:] == ["--write"]:
+        text = PAGE.read_text()
+        shown = re.search(rf"{re.escape(lines[0])}\n(\|.*\n)+", text)[0]
         PAGE.write_text(text.replace(shown, "\n".join([*lines, ""])))
-        return 0
-    differing = sorted({*lines} ^ {*shown.splitlines()})
-    print(*differing, sep="\n", file=sys.stderr)
-    return int(bool(differing))
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

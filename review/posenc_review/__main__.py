@@ -58,13 +58,8 @@ def main() -> int:
     return int(bool(report.findings))
 
 
-def model_settings(
-    path: str, layers: str, width: int | None
-) -> dict[str, object]:
-    """Return what a model's config.json asks of `review_rotary`.
-
-    The model's own code in transformers computes it, in its rotary module.
-    """
+def rotary_module(path: str) -> tuple:
+    """Return a config of transformers, and the rotary module of its model."""
     try:
         import torch  # noqa: F401
         from transformers import CONFIG_MAPPING
@@ -84,10 +79,20 @@ def model_settings(
         if hasattr(model, f"{kind}RotaryEmbedding"):
             module = getattr(model, f"{kind}RotaryEmbedding")(config)
             break
-    scaling = str(getattr(module, "rope_type", ""))
-    if module is None or "dynamic" in scaling:
+    if module is None or "dynamic" in str(getattr(module, "rope_type", "")):
         words = f"{name} has no fixed frequencies in a rotary module"
         raise ValueError(f"{words}; give --base")
+    return config, module
+
+
+def model_settings(
+    path: str, layers: str, width: int | None
+) -> dict[str, object]:
+    """Return what a model's config.json asks of `review_rotary`.
+
+    The model's own code in transformers computes it, in its rotary module.
+    """
+    config, module = rotary_module(path)
     asked = {
         key.removesuffix("inv_freq").removesuffix("_"): value.numpy()
         for key, value in module.named_buffers()
@@ -99,6 +104,7 @@ def model_settings(
     heads = config.num_attention_heads
     head = getattr(config, "head_dim", None) or config.hidden_size // heads
     most = config.max_position_embeddings
+    scaling = str(getattr(module, "rope_type", ""))
     if "longrope" in scaling:  # beyond, other frequencies follow
         most = config.rope_parameters["original_max_position_embeddings"]
     attention = f"{layers}_attention_scaling".lstrip("_")

@@ -95,9 +95,11 @@ def read_frequencies(
     """
 
     def misses(frequencies: np.ndarray) -> np.ndarray:
+        """Count the tokens that pairs miss, `[pairs]`."""
         return sample.misses(reference._replace(frequencies=frequencies))
 
     def nearest(named: dict[str, np.ndarray]) -> str:
+        """Name the frequencies that miss the fewest tokens."""
         return min(named, key=lambda name: misses(named[name]).sum())
 
     measured = sample.frequencies()
