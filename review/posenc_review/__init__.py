@@ -9,13 +9,22 @@ from collections.abc import Callable
 import numpy as np
 
 from . import measure
-from .compare import Call, Reference, Sample, geometric
-from .measure import CallError, Calls, Rotary, Table
+from .measure import (
+    Call,
+    CallError,
+    Calls,
+    Reference,
+    Rotary,
+    Sample,
+    Table,
+    geometric,
+)
 from .report import (
     OutOfReachError,
     Report,
     read_frequencies,
     read_lengths,
+    refuse_by_the_call,
     say_calls,
     say_first,
 )
@@ -57,7 +66,8 @@ def review_rotary(
         tolerance: How far a number may be off, beside what float32 loses.
 
     Raises:
-        OutOfReachError: If frequencies follow no base.
+        OutOfReachError: If nothing is asked, and frequencies follow no base,
+            or others in calls with far positions.
     """
     listed = [] if frequencies is None else np.ravel(np.array(frequencies))
     width = width or 2 * len(listed) or 64
@@ -198,6 +208,9 @@ def examine(
     shared = near[measure.SHARED]
     off = np.abs(far[: len(shared)] - shared).max()
     if not off <= 2 * reference.tolerance:  # the second call turns otherwise
+        again = [function.rotations(*call) for call in (calls[1], calls[0])]
+        if not asked and all(map(np.array_equal, again, (far, near))):
+            refuse_by_the_call(near, far, reference)
         far = shared
     sample, rotated = Sample(near, far), function.rotated
     reference = read_lengths(report, sample, reference)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from . import measure
-from .compare import Call, Reference, Sample, bases_near
+from .measure import Call, Reference, Sample, bases_near, refine
 
 
 class OutOfReachError(ValueError):
@@ -79,6 +79,26 @@ def read_lengths(
         words += f" as long, where {write(*due[other])} is due."
         report.add("lengths", words, measured=measured)
     return reference._replace(lengths=np.where(other, measured, due))
+
+
+def refuse_by_the_call(
+    near: np.ndarray, far: np.ndarray, reference: Reference
+) -> None:
+    """Refuse a function that turns steadily, but otherwise with far positions.
+
+    Args:
+        near: The rotations at 64 successive positions, `[64, pairs]`.
+        far: Those of 1, 2, 4, 8, ... positions in one call, `[powers, pairs]`.
+        reference: What is forgiven.
+    """
+    measured = refine(np.angle(far[0]), far)
+    steady = reference._replace(frequencies=measured)
+    if not steady.differ(2 ** np.arange(len(far)), far).any():
+        others = Sample(near, near[measure.SHARED]).frequencies()
+        words = f"Pairs turn by {write(*others)} radians per position in a"
+        words += f" call of near positions, and by {write(*measured)} in one"
+        words += " with far ones. Such functions are only reviewed"
+        raise OutOfReachError(f"{words} with base= or frequencies=.")
 
 
 def read_frequencies(

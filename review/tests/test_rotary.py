@@ -78,7 +78,7 @@ WRONG = [  # a function, what is asked for, what is said
     (of(speeds()), {"layout": "interleaved"}, "half: columns [ 0 16] and so"),
     (mixes_layouts, {}, "radians, where 1 is due, and become 1.01"),
     (grows_for_good, BASE, "of positions 0 to 63, once more (tokens 1 to 63"),
-    (scales_by_the_call, {}, "of 1025 tokens (tokens 0 to 1024"),
+    (scales_by_the_call, BASE, "of 1025 tokens (tokens 0 to 1024"),
     (lambda x, p: rope(x, p / (len(x) < 33)), {}, "rows of 5 tokens (tok"),
     (lambda x, p: x, {}, "no column is mixed with another at positions 0 to"),
     (lambda x, p: rope(x, p)[:, None], {}, "shape is (1, 1, 5, 32), not (1,"),
@@ -169,10 +169,16 @@ def test_what_is_right_is_not_accused(rotate, convention, asked):
     assert seen.convention.startswith(convention)
 
 
-def test_what_may_be_meant_is_refused_with_what_was_measured():
-    measured = "turn by 1, 0.44037, 0.19392, ..., 0.00000056"
+@pytest.mark.parametrize(
+    ("rotate", "measured"),
+    [
+        (of(llama3()), "turn by 1, 0.44037, 0.19392, ..., 0.00000056"),
+        (scales_by_the_call, "by 1, 0.56234, .* near .* by 1, 0.55373"),
+    ],
+)
+def test_what_may_be_meant_is_refused_with_what_was_measured(rotate, measured):
     with pytest.raises(OutOfReachError, match=measured):
-        review_rotary(of(llama3()), WIDTH, max_len=1500)
+        review_rotary(rotate, WIDTH, max_len=1500)
 
 
 SENSELESS = [
