@@ -1,5 +1,6 @@
 """What several test files share."""
 
+import importlib
 import io
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stdout
@@ -25,6 +26,21 @@ settings.load_profile("series")
 ROOT = listing.ROOT
 PATHS = [each.path for each in listing.NOTEBOOKS]
 ALONE = ["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"]
+
+
+class LazyModule:
+    """A module that is imported when a test first uses it.
+
+    TensorFlow takes five seconds, and each process collects all tests.
+    """
+
+    def __init__(self, name: str):
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> object:
+        if attribute.startswith("_"):  # pytest looks for some in all it sees
+            raise AttributeError(attribute)
+        return getattr(importlib.import_module(self._name), attribute)
 
 
 def cells_of(notebook: str) -> list[nbformat.NotebookNode]:

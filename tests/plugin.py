@@ -6,12 +6,16 @@ compare_figures.py.
 """
 
 import os
+import re
 from pathlib import Path
 
 import matplotlib
 import pytest
 from nbval.plugin import IPyNbCell
+from xdist.scheduler import LoadFileScheduling
 
+# What imports TensorFlow, which takes five seconds: one process runs it all.
+TENSORFLOW = re.compile(r"tests/test_(0[45689]|13|layers|letters|publ|tools)")
 SANITIZE = Path(__file__).with_name("sanitize.cfg")
 
 
@@ -25,6 +29,24 @@ def pytest_xdist_auto_num_workers() -> int:
     if hasattr(os, "sched_getaffinity"):  # not on macOS and Windows
         return len(os.sched_getaffinity(0)) + 1
     return (os.cpu_count() or 1) + 1
+
+
+class Scheduling(LoadFileScheduling):
+    """Files that import TensorFlow in one process; each other by itself."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = super()._split_scope(nodeid)
+        return "TensorFlow" if TENSORFLOW.match(file) else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(
+    config: pytest.Config, log: object
+) -> Scheduling | None:
+    """Replace what `--dist=loadfile` names."""
+    if config.getoption("dist") == "loadfile":
+        return Scheduling(config, log)
+    return None
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -49,7 +71,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def takes_long(item: pytest.Item) -> bool:
-    """Whether a test opens a browser, or a cell trains or takes times."""
+    """Whether a test opens a browser or trains, or a cell takes times."""
+    if TENSORFLOW.match(item.nodeid):
+        return True
     if isinstance(item, IPyNbCell):
         tags = item.cell.metadata.get("tags", ())
         return bool(set(tags) & set(item.config.getini("figures_vary")))

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import store_models
 from conftest import assert_replies
 
 
@@ -20,6 +19,8 @@ def test_two_words_are_not_enough(names):
 
 @pytest.mark.slow
 def test_a_table_of_another_seed_has_found_the_neighbors(names):
+    import store_models  # and with it TensorFlow
+
     _, (words, places) = store_models.train_on_prose(seed=1)
     similar = names["cosine"](places[:, np.newaxis], places)
     assert np.median(np.diag(similar, 1)) > 0.85

@@ -4,18 +4,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import assert_replies, run_cells
+from conftest import LazyModule, assert_replies, run_cells
 
-from posenc.letters import MARKER, RotaryReaders, accuracy, train
 from posenc_helpers import angular_frequencies
 
+letters = LazyModule("posenc.letters")
 NAME = Path(__file__).stem.removeprefix("test_")
 
 
 @pytest.fixture(scope="module")
 def names():
     """What the notebook defines, without the readers that it trains."""
-    untrained = RotaryReaders([10_000] * 3, head_width=8)
+    untrained = letters.RotaryReaders([10_000] * 3, head_width=8)
     settings = {"NEAR": [1] * 3, "TRAINED": 20, "WIDTH": 8, "PAIRS": 4}
     cells = ("setup", "wavelengths", "stopped", "pair-scores", "rule", "falls")
     cells += ("culprits", "remedies", "configs", "base-scores")
@@ -29,7 +29,7 @@ def test_pair_scores_add_up_to_the_mean_score_of_a_letter(names):
     means = 0
     for letter in range(8):
         texts = np.full((1, 3, 31), letter)
-        texts[:, :, -1] = MARKER
+        texts[:, :, -1] = letters.MARKER
         x = np.asarray(readers.attend(texts)[1])
         query = x[:, :, -1:] @ np.asarray(readers.query)
         keys = x @ np.asarray(readers.key)
@@ -117,8 +117,8 @@ def well_short(base, width, trained):
 def test_first_suspect_is_guilty_at_other_lengths_and_widths(
     names, width, trained, bases
 ):
-    readers = RotaryReaders(bases, head_width=width, seed=0)
-    train(readers, [1] * len(bases), seq_len=trained)
+    readers = letters.RotaryReaders(bases, head_width=width, seed=0)
+    letters.train(readers, [1] * len(bases), seq_len=trained)
     reached = names["stop_each"](readers, 4 * trained, trained)
     found = reached[1:].argmax(axis=0)
     rule = [well_short(base, width, trained) for base in bases]
@@ -128,9 +128,9 @@ def test_first_suspect_is_guilty_at_other_lengths_and_widths(
 @pytest.mark.slow
 def test_findings_hold_for_another_seed(names):
     bases = np.repeat([1e4, 1e6, 1e8, 1e10], 3)
-    readers = RotaryReaders(bases, head_width=8, seed=1)
+    readers = letters.RotaryReaders(bases, head_width=8, seed=1)
     backs, usual = [1] * 12, slice(3)
-    train(readers, backs)
+    letters.train(readers, backs)
     lengths = np.round(20 * 1.12 ** np.arange(30)).astype(int)
     half_turns = [names["wavelengths"](base)[1] / 2 for base in bases]
     ratios = names["falls"](readers, lengths) / half_turns
@@ -140,7 +140,7 @@ def test_findings_hold_for_another_seed(names):
     def right(remedy, length):
         slower = names[remedy](readers.frequencies[usual], 4)
         slower = np.concatenate([slower, readers.frequencies[3:]])
-        found = accuracy(readers, backs, length, frequencies=slower)
+        found = letters.accuracy(readers, backs, length, frequencies=slower)
         return found[usual].mean()
 
     assert right("ntk_aware", 20) > 0.9 > 0.85 > right("by_parts", 20) > 0.5

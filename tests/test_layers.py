@@ -5,31 +5,21 @@ On the backend that KERAS_BACKEND names, TensorFlow by default. A job of
 """
 
 import json
+import os
 
-import keras
 import numpy as np
 import pytest
-from keras import ops
+from conftest import LazyModule
 
-from posenc.layers import (
-    PositionEmbeddingFixedWeights,
-    PositionEmbeddingLayer,
-    SinePositionEncoding,
-)
 from posenc_helpers import encode_positions
 
-BACKEND = keras.backend.backend()
+BACKEND = os.environ.get("KERAS_BACKEND", "tensorflow")
 ON_TENSORFLOW = BACKEND == "tensorflow"
-if ON_TENSORFLOW:
-    import tensorflow as tf
-elif BACKEND == "jax":
-    import jax
-else:
-    import torch
+jax, torch, tf = map(LazyModule, ("jax", "torch", "tensorflow"))
+keras, ops = LazyModule("keras"), LazyModule("keras.ops")
+ours = LazyModule("posenc.layers")
 
 IDS = np.array([[5, 6, 7, 2, 0], [3, 4, 2, 0, 0]])
-LEARNED = PositionEmbeddingLayer
-FIXED = PositionEmbeddingFixedWeights
 
 
 def as_array(tensor) -> np.ndarray:
@@ -41,11 +31,19 @@ def formula(length: int, width: int, start: int = 0, base: float = 1e4):
     return encode_positions(range(start, start + length), width, base)
 
 
-def close(ours, expected, atol=1e-7) -> None:
-    np.testing.assert_allclose(as_array(ours), expected, rtol=0, atol=atol)
+def close(tensor, expected, atol=1e-7) -> None:
+    np.testing.assert_allclose(as_array(tensor), expected, rtol=0, atol=atol)
 
 
-def trainable(*layers) -> keras.Model:
+def learned(*sizes, **options):
+    return ours.PositionEmbeddingLayer(*sizes, **options)
+
+
+def fixed(*sizes, **options):
+    return ours.PositionEmbeddingFixedWeights(*sizes, **options)
+
+
+def trainable(*layers):
     """The layers, a mean over positions, and something that learns."""
     mean = keras.layers.GlobalAveragePooling1D()
     model = keras.Sequential([*layers, mean, keras.layers.Dense(1)])
@@ -53,7 +51,7 @@ def trainable(*layers) -> keras.Model:
     return model
 
 
-def any_length() -> keras.KerasTensor:
+def any_length():
     return keras.Input((None,), dtype="int32")
 
 
@@ -70,7 +68,7 @@ def compiled(function):
 
 
 def test_learned_layer_adds_its_two_tables():
-    layer = LEARNED(5, 10, 6)
+    layer = learned(5, 10, 6)
     output = layer(IDS)
     assert len(layer.trainable_weights) == 2
     tables = {weight.name: as_array(weight) for weight in layer.weights}
@@ -80,7 +78,7 @@ def test_learned_layer_adds_its_two_tables():
 
 @pytest.mark.parametrize("learned_words", [False, True])
 def test_frozen_tables_stay_frozen_and_learned_words_learn(learned_words):
-    layer = FIXED(5, 10, 6, learned_words=learned_words)
+    layer = fixed(5, 10, 6, learned_words=learned_words)
     model = trainable(any_length(), layer)
     before = as_array(layer.word_table)
     model.trainable = False
@@ -99,7 +97,7 @@ def test_frozen_tables_stay_frozen_and_learned_words_learn(learned_words):
 
 
 def test_longer_input_is_refused_wherever_its_length_gets_known():
-    layer, longer = LEARNED(5, 10, 6), ops.zeros((1, 7), "int32")
+    layer, longer = learned(5, 10, 6), ops.zeros((1, 7), "int32")
     layer.build((None, 5))
     for call in (layer, compiled(layer)):
         with pytest.raises(ValueError, match=r"7.*sequence_length=5"):
@@ -115,13 +113,13 @@ def test_unknown_ids_are_refused_in_eager_calls(wrong):
     ids = np.array([[1, wrong]], np.asarray(wrong).dtype)
     message = rf"ids must be whole .*vocab_size=10; this is {wrong}"
     with pytest.raises(ValueError, match=message):
-        LEARNED(5, 10, 6)(ids)
+        learned(5, 10, 6)(ids)
 
 
 @pytest.mark.parametrize("wrong", [10, -1, 0.5])
 def test_no_unknown_id_is_learned_from(wrong):
     """In compiled code, as the docstring says for each backend."""
-    model = trainable(LEARNED(5, 10, 6))
+    model = trainable(learned(5, 10, 6))
     data = np.array([[1, wrong]], "float32"), np.ones((1, 1))
     if BACKEND == "jax":
         assert np.isnan(model.fit(*data, verbose=0).history["loss"]).all()
@@ -131,14 +129,11 @@ def test_no_unknown_id_is_learned_from(wrong):
         model.fit(*data, verbose=0)
 
 
-SINES = SinePositionEncoding()
-
-
 def test_input_of_another_shape_is_refused():
     with pytest.raises(ValueError, match=r"ndim=2.*\(5,\)"):
-        LEARNED(5, 10, 6)(np.zeros(5, int))
+        learned(5, 10, 6)(np.zeros(5, int))
     with pytest.raises(ValueError, match=r"ndim=3.*\(2, 5\)"):
-        SINES(IDS)
+        ours.SinePositionEncoding()(IDS)
 
 
 SIZES = {"sequence_length": 5, "vocab_size": 10, "output_dim": 6}
@@ -151,15 +146,16 @@ BAD |= {"dtype": ["int32", "bool"]}
 def test_bad_arguments_are_named(name):
     for value in BAD[name]:
         with pytest.raises((TypeError, ValueError), match=rf"{name}.*{value}"):
-            FIXED(**SIZES | {name: value})
+            fixed(**SIZES | {name: value})
 
 
 @pytest.mark.parametrize(
     "start", [True, 5.5, [5], None, -1, 2**38 + 1, np.array(-1)], ids=repr
 )
 def test_bad_start_index_is_named(start):
+    zeros = np.zeros((1, 3, 4), "float32")
     with pytest.raises((TypeError, ValueError), match="start_index"):
-        SINES(np.zeros((1, 3, 4), "float32"), start_index=start)
+        ours.SinePositionEncoding()(zeros, start_index=start)
 
 
 # First in a Sequential, which then makes floats of the ids.
@@ -168,7 +164,7 @@ def test_bad_start_index_is_named(start):
 def test_table_layers_stand_first_as_embedding_does():
     keras.utils.set_random_seed(1)
     half = "mixed_float16"
-    model = trainable(LEARNED(5, 10, 6, mask_zero=True, dtype=half))
+    model = trainable(learned(5, 10, 6, mask_zero=True, dtype=half))
     model.fit(IDS, np.ones((2, 1)), verbose=0)
     table = model.layers[0]
     close(keras.Sequential([table])(IDS), as_array(table(IDS)), atol=0)
@@ -178,18 +174,17 @@ def test_table_layers_stand_first_as_embedding_does():
 
 def test_floats_that_cannot_hold_every_id_are_refused():
     with pytest.raises(ValueError, match=r"float16.*vocab_size=2049:"):
-        LEARNED(5, 2049, 1)(ops.cast([[0]], "float16"))
+        learned(5, 2049, 1)(ops.cast([[0]], "float16"))
 
 
 # Masks.
 
 
-@pytest.mark.parametrize("layers", [[], [SINES]])
 @pytest.mark.parametrize("mask_zero", [False, True])
-def test_mask_reaches_the_mean(layers, mask_zero):
+def test_mask_reaches_the_mean(mask_zero):
     """Without a mask, padding would change the mean."""
-    table = LEARNED(6, 10, 4, mask_zero=mask_zero)
-    model = trainable(any_length(), table, *layers)
+    table = learned(6, 10, 4, mask_zero=mask_zero)
+    model = trainable(any_length(), table, ours.SinePositionEncoding())
     padded = np.array([[5, 6, 7, 0, 0, 0]])
     apart = as_array(model(padded)) - as_array(model(padded[:, :3]))
     assert (np.abs(apart).max() < 1e-6) == mask_zero
@@ -201,19 +196,19 @@ def test_mask_reaches_the_mean(layers, mask_zero):
 @pytest.mark.filterwarnings("error:.*build")  # a layer without one
 def test_a_loaded_model_is_the_same(tmp_path):
     ids = any_length()
-    learned = LEARNED(np.int64(5), 10, 6, mask_zero=np.True_, name="a")
-    fixed = FIXED(5, 10, 6, learned_words=True, dtype="float16")
-    published = FIXED(5, 10, 6, mask_zero=True)
-    sines = SinePositionEncoding(np.int64(50), dtype="mixed_bfloat16")
-    added = learned(ids)
-    outputs = [added, fixed(ids), published(ids), sines(added)]
+    tables = learned(np.int64(5), 10, 6, mask_zero=np.True_, name="a")
+    published = fixed(5, 10, 6, mask_zero=True)
+    words = fixed(5, 10, 6, learned_words=True, dtype="float16")
+    sines = ours.SinePositionEncoding(np.int64(50), dtype="mixed_bfloat16")
+    added = tables(ids)
+    outputs = [added, words(ids), published(ids), sines(added)]
     model = keras.Model(ids, outputs)
     model.save(tmp_path / "model.keras")
     loaded = keras.models.load_model(tmp_path / "model.keras")
     tensors, same = ([*each.weights, *each(IDS)] for each in (loaded, model))
     for one, other in zip(tensors, same, strict=True):
         assert np.array_equal(as_array(one), as_array(other))
-    for layer in (learned, fixed, published, sines):
+    for layer in (tables, words, published, sines):
         config, name = layer.get_config(), layer.__class__.__name__
         assert loaded.get_layer(layer.name).get_config() == config
         assert json.loads(json.dumps(config)) == config  # plain values
@@ -230,7 +225,7 @@ ROUNDING = {"float32": 2**-24, "bfloat16": 2**-8}
 def test_1024_positions_are_told_apart_and_rounded_once(policy):
     compute = policy.removeprefix("mixed_")
     exact = formula(1024, 64)
-    layer = FIXED(1024, 1024, 64, dtype=policy)
+    layer = fixed(1024, 1024, 64, dtype=policy)
     # Word 0 is row [0, 1, 0, 1, ...]. Sums reach 2, and are rounded once.
     sums = layer(np.zeros((1, 1024), int))
     assert keras.backend.standardize_dtype(sums.dtype) == compute
@@ -238,7 +233,7 @@ def test_1024_positions_are_told_apart_and_rounded_once(policy):
     assert error.max() <= ROUNDING[compute] + 2e-7
     assert {weight.dtype for weight in layer.weights} == {"float32"}
     close(layer.position_table, exact)
-    sines = SinePositionEncoding(dtype=policy)
+    sines = ours.SinePositionEncoding(dtype=policy)
     for function in (sines, compiled(sines)):
         rows = function(ops.zeros((1, 1024, 64)))
         assert keras.backend.standardize_dtype(rows.dtype) == compute
@@ -251,7 +246,7 @@ def test_1024_positions_are_told_apart_and_rounded_once(policy):
 
 @pytest.mark.parametrize("start", [0, 300, 100_000])
 def test_start_index_moves_the_first_row(start):
-    layer, floats = SinePositionEncoding(100), ops.zeros((3, 7, 5))
+    layer, floats = ours.SinePositionEncoding(100), ops.zeros((3, 7, 5))
     exact = np.broadcast_to(formula(7, 5, start, base=100), (3, 7, 5))
     tensor = ops.convert_to_tensor(start, "int32")
     variable = keras.Variable(start, dtype="int32", trainable=False)
@@ -267,14 +262,14 @@ def test_start_index_moves_the_first_row(start):
 
 
 def test_compiled_code_gives_what_eager_calls_give():
-    layer, ids = LEARNED(5, 10, 6), ops.convert_to_tensor(IDS, "int32")
+    layer, ids = learned(5, 10, 6), ops.convert_to_tensor(IDS, "int32")
     close(compiled(layer)(ids), as_array(layer(IDS)))
 
 
 @pytest.mark.skipif(not ON_TENSORFLOW, reason="TensorFlow's graphs")
 @pytest.mark.parametrize("jit", [False, True])
 def test_a_graph_for_any_length_knows_its_longest(jit):
-    layer = LEARNED(5, 10, 6)
+    layer = learned(5, 10, 6)
     spec = tf.TensorSpec([None, None], "int32")
     graph = tf.function(layer, input_signature=[spec], jit_compile=jit)
     close(graph(IDS.astype("int32")), as_array(layer(IDS)), atol=0)
@@ -283,7 +278,8 @@ def test_a_graph_for_any_length_knows_its_longest(jit):
 
 
 def test_any_batch_and_length_through_a_model():
-    model = keras.Sequential([any_length(), LEARNED(5, 10, 6), SINES])
+    sines = ours.SinePositionEncoding()
+    model = keras.Sequential([any_length(), learned(5, 10, 6), sines])
     assert model.output_shape == (None, None, 6)
     for batch, length in ((2, 5), (1, 3), (0, 5), (2, 0)):
         rows = np.broadcast_to(formula(length, 6), (batch, length, 6))

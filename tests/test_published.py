@@ -6,14 +6,13 @@ comes from the code that it tests.
 
 import json
 
-import keras
 import numpy as np
 import pytest
-from conftest import ROOT, cells_of, run_up_to
+from conftest import ROOT, LazyModule, cells_of, run_up_to
 
-from posenc.layers import PositionEmbeddingFixedWeights, SinePositionEncoding
 from posenc_helpers import position_encoding
 
+keras, layers = LazyModule("keras"), LazyModule("posenc.layers")
 PUBLISHED = json.loads((ROOT / "tests/published_values.json").read_text())
 TABLE, LAYER = PUBLISHED["hand_table"], PUBLISHED["layer_20x200"]
 TWO, SUMS = PUBLISHED["two_sentences"], PUBLISHED["fixed_weights_output"]
@@ -41,7 +40,7 @@ def test_each_form_of_the_matrix(forms, form):
 
 
 def test_the_layer_of_sines():
-    encoding = SinePositionEncoding()(np.zeros((1, 20, 200), "float32"))
+    encoding = layers.SinePositionEncoding()(np.zeros((1, 20, 200), "float32"))
     assert encoding.shape == (1, 20, 200)
     off = np.abs(np.array(encoding)[0][PRINTED] - LAYER["values"])
     assert off.max() < LAYER["print_rounding"]
@@ -53,7 +52,7 @@ def test_two_sentences_become_ids_and_their_sums():
     assert vectorize.get_vocabulary() == TWO["vocabulary"]
     ids = vectorize(TWO["sentences"])
     assert np.array(ids).tolist() == TWO["ids"]
-    sums = np.array(PositionEmbeddingFixedWeights(5, 10, 6)(ids))
+    sums = np.array(layers.PositionEmbeddingFixedWeights(5, 10, 6)(ids))
     np.testing.assert_allclose(sums, SUMS["values"], rtol=0, atol=3e-7)
 
 

@@ -6,7 +6,6 @@ Notebooks 05 and 13 test the training.
 import runpy
 
 import pytest
-import store_models
 from conftest import ROOT, run_up_to
 
 from posenc.stored import load_tables, load_weights
@@ -19,6 +18,8 @@ def trained_on_prose() -> tuple:
 
 def test_what_was_trained_is_stored(monkeypatch, tmp_path):
     """With weights that are stored already, in place of training."""
+    import store_models  # and with it TensorFlow
+
     names = run_up_to("13_inside", last="train")
     stored = iter(["inside", "stranger"])
 
