@@ -228,9 +228,10 @@ def examine(
         say_calls(report, compared, reference)
     farthest = max(call.positions.max() for call in compared)
     rows, tokens = np.max([call.positions.shape for call in compared], axis=0)
+    most = "1 row" if rows == 1 else f"{rows} rows"
     report.looked_at = (
         f"Looked at: positions {calls[0][1][0, 0]} to {farthest},"
-        f" {len(calls)} calls of up to {tokens} tokens and {rows} rows."
+        f" {len(calls)} calls of up to {tokens} tokens and {most}."
     )
 
 

@@ -195,13 +195,13 @@ def say_calls(report: Report, calls: list[Call], reference: Reference) -> None:
     for call in calls:
         if call.name in differ or not call.wrong.any():
             continue
-        tokens = write_whole(np.nonzero(call.wrong)[1])
+        numbers = np.nonzero(call.wrong)[1]
+        token = "token" if len({*numbers}) == 1 else "tokens"
         moved = read_back(call, reference, farthest)
-        read = ", ".join(f"{own} as {other}" for own, other, *_ in moved)
-        words = f"{call.name} (tokens {tokens}: turned"
-        differ[call.name] = f"{words} {read or 'as no other'})"
+        words = f"{call.name} ({token} {write_whole(numbers)}: "
+        differ[call.name] = f"{words}{write_moves(moved)})"
         moves += moved
-    words = "; ".join(shorten([*differ.values()], "others", 4))
+    words = "; ".join(shorten([*differ.values()], "others", 2))
     names = dict.fromkeys(call.name for call in calls)
     right = [name for name in names if name not in differ]
     words = f"Calls {words} differ. {where_right(calls, right)}"
@@ -228,6 +228,15 @@ def read_back(
     return moved
 
 
+def write_moves(moved: list[tuple[int, int, int, int]]) -> str:
+    """Write as which positions tokens are turned."""
+    if not moved:
+        return "turned as no other position"
+    (own, other, *_), *more = moved
+    words = [f"position {own} turned as {other}"]
+    return ", ".join(words + [f"{own} as {other}" for own, other, *_ in more])
+
+
 def where_right(calls: list[Call], right: list[str]) -> str:
     """Say which positions alone differ, or else which calls are right."""
     bad = np.concatenate([call.positions[call.wrong] for call in calls])
@@ -235,9 +244,12 @@ def where_right(calls: list[Call], right: list[str]) -> str:
     if not good.size:
         return "All tokens differ."
     if not np.isin(bad, good).any():
-        return f"No other positions than {write_whole(bad)} differ."
-    names = ", ".join(right) if len(right) < 12 else "all others"
-    return f"Right are {names or 'none'}."
+        return f"Only positions {write_whole(bad)} differ."
+    if not right:
+        return "Each call has tokens that differ."
+    if len(right) < 12:
+        return f"Calls {', '.join(right)} are right."
+    return "All other calls are right."
 
 
 def in_common(moves: list[tuple[int, int, int, int]]) -> str:
@@ -249,10 +261,10 @@ def in_common(moves: list[tuple[int, int, int, int]]) -> str:
     by = other[0] - own[0]
     more = "more" if by > 0 else "less"
     for words, expected in {
-        "the number of the token": token,
-        "that of row 0": of_row_0,
-        f"{abs(by)} {more} than their own": own + by,
+        "the token's number in its row": token,
+        "those of row 0": of_row_0,
+        f"{abs(by)} {more} than the token's own": own + by,
     }.items():
         if np.array_equal(other, expected):
-            common += f" All {len(moves)} that were read back are {words}."
+            common += f" All {len(moves)} positions read back are {words}."
     return common

@@ -52,12 +52,16 @@ def run(tmp_path, monkeypatch, capsys):
 TURN = "mine:rotate --rotary --max-len 200"
 TYPED = [  # what is typed, the exit code, what is said
     ("mine:table --max-len 64", 0, "Convention: paper, interleaved."),
-    ("mine:late --width 32 --max-len 99", 1, "are 1 more than their own"),
+    (
+        "mine:late --width 32 --max-len 99",
+        1,
+        "are 1 more than the token's own",
+    ),
     ("mine:late --width 32 --max-len 99 --start 1", 0, "Findings: 0"),
     (TURN, 0, "Convention: half, base 10000."),
     (f"{TURN} --base 500", 1, "All are those of base 10000"),
     (f"{TURN} --config config.json", 2, "install transformers and torch"),
-    ("mine:clipped --rotary --max-len 200", 1, "100 as 99, 101 as 99"),
+    ("mine:clipped --rotary --max-len 200", 1, "100 turned as 99, 101 as 99"),
     ("mine:rotate", 1, "A call of 64 rows fails: AttributeError"),
     ("mine:nobody", 2, "has no attribute 'nobody'"),
     ("yours:table", 2, "No module named 'yours'"),

@@ -82,13 +82,22 @@ def with_positions(read):
 
 WRONG = [  # an encoder, and what has to be said, worked out by hand
     (with_exponents(EVEN * np.log10(5e5) / 4), "All are those of base 500000"),
-    (with_positions(lambda n: n + 1), "read back are 1 more than their own"),
-    (with_positions(bfloat16), "257 as 256, 259 as 260, 261 as 260"),
-    (with_positions(lambda n: np.minimum(n, 519)), "520 as 519, 521 as 519"),
+    (
+        with_positions(lambda n: n + 1),
+        "read back are 1 more than the token's own",
+    ),
+    (with_positions(bfloat16), "257 turned as 256, 259 as 260, 261 as 260"),
+    (
+        with_positions(lambda n: np.minimum(n, 519)),
+        "520 turned as 519, 521 as 519",
+    ),
     (lambda n, d: table(n, d) / 8, "become 0.125 times as long, where 1 is"),
     (lambda n, d: table(n, d)[:, np.r_[:2, 3, 2, 4:d]], "columns 3 and 2 are"),
-    (changed_by_a_long_table, "of 1136 rows (tokens 7: turned as no other)"),
-    (drifts, "of 64 rows, once more (tokens 0 to 63: turned 0 as 1"),
+    (
+        changed_by_a_long_table,
+        "of 1136 rows (token 7: turned as no other position)",
+    ),
+    (drifts, "of 64 rows, once more (tokens 0 to 63: position 0 turned as 1"),
     (lambda n, d: table(n, d)[:, None], "the shape is (64, 1, 32)"),
     (lambda n, d: table(100, d)[:n], "the shape is (100, 32), not (513, 32)"),
 ]
@@ -115,7 +124,7 @@ def test_a_tolerance_and_a_start_are_heeded():
     late = with_positions(lambda n: n + 40)
     assert not review(late, WIDTH, max_len=200, start=40).findings
     found = review(late, WIDTH, max_len=200, start=42).findings
-    assert "read back are 2 less than their own" in found["calls"]
+    assert "read back are 2 less than the token's own" in found["calls"]
 
 
 def test_arguments_that_make_no_sense_are_named():
