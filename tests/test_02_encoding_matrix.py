@@ -24,24 +24,43 @@ def by_slices(position, d_model, factor=1):
     return row
 
 
+def last_of_all_rows(position, d_model):
+    return [by_slices(p, d_model) for p in range(position + 1)][-1]
+
+
 WAY_THERE = [*range(0, 64, 2), *range(1, 64, 2)]
 WAY_BACK = [i + half for i in range(32) for half in (0, 32)]
 REPLIES = [
     (1, [by_slices, lambda p, d: by_slices(p, d)[0].tolist()], "Correct."),
     (1, [lambda p, d: list(by_slices(p, d).reshape(-1, 2))], "Correct."),
-    (1, [lambda p, d: by_slices(p, d, factor=2)], "i counts pairs"),
+    (
+        1,
+        [lambda p, d: by_slices(p, d, factor=2)],
+        ("i counts pairs", "2 * i /"),
+    ),
+    (
+        1,
+        [lambda p, d: by_slices(p, d)[0, WAY_THERE]],
+        ("Interleave", "2 * i + 1"),
+    ),
+    (1, [last_of_all_rows], ("all the rows before", "2 * i /")),
     (1, [lambda p, d: by_slices(p, d).round(4)], "you are within 0.01"),
     (1, [lambda p, d: by_slices(int(p), d)], "this is row 2"),
     (1, [lambda p, d: by_slices(p, 2 * d)[:, ::4]], "return 64 numbers"),
     (1, [lambda p, d: np.zeros(d)], ("Which columns hold it?", "Its sine")),
     (2, [WAY_BACK, tuple(WAY_BACK), np.argsort(WAY_THERE)], "Correct."),
+    (2, [np.reshape(WAY_BACK, (32, 2))], "Correct."),
     (2, [WAY_THERE], ("Try it on by_halves", "where are the sine and cos")),
-    (2, [np.reshape(WAY_BACK, (32, 2))], "nested"),
     (2, [list(range(1, 65))], "number 63"),
     (2, [[0] * 64, WAY_BACK[:4]], ("where are the sine", "i, then i + 32")),
     (3, [(50, 7), [13, 9], np.array([50, 7])], "Correct."),
-    (3, [(1, 2)], ("Not exposed at (1, 2): misprint", "No even column")),
-    (3, [(50, 0)], "columns, own, spacing, half. Take the first"),
+    (3, [(1, 2)], ("Not exposed at (1, 2): misprint", "Odd columns from 3")),
+    (
+        3,
+        [(900, 21)],
+        ("Compute the entry of misprint", "In column 21, 621 of"),
+    ),
+    (3, [(50, 0)], "columns, own, spacing, half. Compute"),
     (3, [(0, 63)], "Not exposed at (0, 63)"),
     (
         3,
