@@ -15,10 +15,10 @@ add("apart", {
     signals do dots fall below the dashed line, at a tenth?`,
   note: `By index and by the slow hand, all positions are too close. At
     frequency 1, the fast hand tells neighbors apart, but it comes back to
-    where it was. Can you find a better frequency? Some positions stay too
-    close at any of them, because a hundred tips do not fit on one circle a
-    tenth apart. Eight hands keep all positions apart: within 100 positions,
-    they are never all back at once.`,
+    where it was. Can you find a better frequency? At any of them, some of
+    the hundred are too close to each other, because a hundred tips do not fit
+    on one circle a tenth apart. Eight hands keep all positions apart: within
+    100 positions, they are never all back at once.`,
   settings: {
     position: { label: "Marked position", tone: "blue" },
     frequency: {

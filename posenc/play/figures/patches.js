@@ -91,7 +91,7 @@ add("patches", {
     part for the column. Such a head cannot look right and below alone: the
     frame and the diagonal patch take as much. Mixed RoPE has slanted waves,
     which make a spot, and its head can look at the two alone at any width. A
-    larger base makes this slower to learn, because most waves hardly move
+    larger base makes this slower to learn, because its slow waves hardly move
     within 16 rows.`,
   settings: {
     encoding: {
