@@ -22,11 +22,7 @@ REPLIES = [
     (1, [(0.15, 0.00375), np.array([0.15, 0.00375])], "One would not do"),
     (1, [[1, 0.1, 0.01, 0.001]], ("0 and 63 only 0.645", "[0.17, 0.02, 0.63")),
     (1, [[1], [1, 0.1], [1, 0.5, 0.25, 0.125]], "lack neighbors closest"),
-    (
-        1,
-        [[0.006]],
-        ("lack clear steps", "A tenth of the longest vector is 0.100"),
-    ),
+    (1, [[0.006]], ("lack clear steps", "the longest vector is 0.100")),
     (1, [[], 1, "1, 0.1", [1] * 5, [np.nan], [[1, 0.1]]], "one to four"),
 ]
 

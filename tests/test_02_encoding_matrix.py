@@ -62,11 +62,7 @@ REPLIES = [
     ),
     (3, [(50, 0)], "columns, own, spacing, half. Compute"),
     (3, [(0, 63)], "Not exposed at (0, 63)"),
-    (
-        3,
-        [(1000, 2), (2, 64), (1.5, 2), 7, "1, 2"],
-        "As a pair, give a position",
-    ),
+    (3, [(1000, 2), (1.5, 2), 7, "1, 2"], "As a pair, give a position"),
 ]
 
 

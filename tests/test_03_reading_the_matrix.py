@@ -44,11 +44,7 @@ def shift(offset):
 
 REPLIES = [
     (1, [lambda row: int(distances(row).argmin())], "Correct."),
-    (
-        1,
-        [lambda row: distances(row, 100).argmin()],
-        ("did you", "Search 1000"),
-    ),
+    (1, [lambda row: distances(row, 100).argmin()], "did you search"),
     (1, [column_by_column], "A position above 999?"),
     (1, [lambda row: distances(row).min()], ("Which row is it?", "argmin")),
     (1, [by_the_slow_hand], ("move your hand?", "by hundreds")),

@@ -60,11 +60,7 @@ REPLIES = [
     (3, [guess_position("right")], "Correct."),
     (3, [guess_position("word")], ("or the word?", "Subtract the vector")),
     (3, [guess_position("both")], "one number for each"),
-    (
-        3,
-        [guess_position("word still in it"), lambda *given: 3],
-        ("What else is in the sum", "Subtract the vector"),
-    ),
+    (3, [guess_position("word still in it")], "What else is in the sum"),
 ]
 
 

@@ -80,18 +80,11 @@ def shift_test(port):
 
 
 REPLIES = [
-    (
-        1,
-        [one_pair(2, (1, 0), (0, 1)), one_pair(3, (0, -2), (2, 0))],
-        "Correct.",
-    ),
+    (1, [one_pair(2, (1, 0), (0, 1))], "Correct."),
+    (1, [one_pair(3, (0, -2), (2, 0))], "Correct."),
     (1, [one_pair(2, (1, 0), (1, 0))], ("the waves begin?", "right angle")),
     (1, [one_pair(2, (0, 1), (1, 0))], ("Which side", "Negate the key")),
-    (
-        1,
-        [one_pair(0, (1, 0), (0, 1))],
-        ("turned by then?", ": -0.189 and 0.189. Use one slow pair"),
-    ),
+    (1, [one_pair(0, (1, 0), (0, 1))], ("turned by", ": -0.189 and 0.189.")),
     (1, [np.zeros((2, 16)).tolist()], "Look at 1 before and 1 after: 0.000"),
     (1, [[1, 0], 7, np.ones((16, 2))], "16 numbers each"),
     (2, [[0, 4, 1, 5, 2, 6, 3, 7], (0, 4, 1, 5, 2, 6, 3, 7)], "Correct."),

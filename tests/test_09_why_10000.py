@@ -76,11 +76,7 @@ REPLIES = [
     (2, USUAL, ("up again too early", "Slow pair 1")),
     (2, USUAL / [1, 4, 4, 4], ("slower than needed", "Make pair 1 faster")),
     (2, USUAL / 4, ("has pair 0 done", "Keep pair 0")),
-    (
-        2,
-        USUAL / [1, 2, 1, 1],
-        ("does each pair turn", "Half a turn of pair 1"),
-    ),
+    (2, USUAL / [1, 2, 1, 1], ("does each pair turn", "Half a turn of")),
     (2, USUAL[:3], "the form that the exercise asks for"),
     (3, reads, "Correct."),
     (3, lambda config: reads(config) or 10_000, "guessed base"),

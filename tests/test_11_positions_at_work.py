@@ -102,19 +102,6 @@ def packed(numbers):
     return places, np.tril(same)
 
 
-def leaky(numbers):
-    """The mask of exercise 3, but text 1 also sees text 0."""
-    which = np.arange(3)[np.array(numbers)]
-    both = np.minimum.outer(which, which) == 0
-    both &= np.maximum.outer(which, which) == 1
-    return np.tril(np.array(packed(numbers)[1]) + both)
-
-
-def late(numbers):
-    """Positions that are right in the last text only."""
-    return np.where(numbers == 2, packed(numbers)[0], 3)
-
-
 BY_HEAD = [0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15]
 EVEN_FIRST = [*range(0, 16, 2), *range(1, 16, 2)]
 REPLIES = [
@@ -132,26 +119,15 @@ REPLIES = [
     (3, packed, "Correct."),
     (3, lambda n: [np.array(each).tolist() for each in packed(n)], "Correct."),
     (3, lambda n: packed(n)[::-1], "Positions, then mask"),
-    (3, lambda n: packed(n)[0], "Positions, then mask"),
     (3, lambda n: (packed(n)[0], np.tri(26)), "A text sees another"),
-    (3, lambda n: (packed(n)[0], leaky(n)), "A text sees another"),
-    (
-        3,
-        lambda n: (np.arange(len(n)), packed(n)[1]),
-        ("may it see?", "begin at 0"),
-    ),
-    (3, lambda n: (late(n), packed(n)[1]), ("may it see?", "begin at 0")),
+    (3, lambda n: (np.arange(len(n)), packed(n)[1]), "may it see?"),
     (3, lambda n: (packed(n)[0], np.equal.outer(n, n)), "see later ones"),
     (3, lambda n: packed(np.repeat([0, 1, 2], [5, 5, 16])), "Use the numbers"),
     (4, lambda weight: weight[:, BY_HEAD], "Correct."),
     (4, in_place, "Correct."),
     (4, lambda weight: weight, "No column has moved"),
     (4, lambda weight: weight[:, EVEN_FIRST], "Each head by itself"),
-    (
-        4,
-        lambda weight: weight[:, ::-1],
-        ("does it want them", "even ones first"),
-    ),
+    (4, lambda weight: weight[:, ::-1], "does it want them"),
     (4, lambda weight: weight[BY_HEAD], "Rows have moved."),
 ]
 

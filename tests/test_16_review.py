@@ -115,11 +115,6 @@ REPLIES = [
     (2, one_row, "calls of many tokens"),
     (2, all_but_decoding, "In yours, calls of many tokens"),
     (2, lambda x, p: x if len(x) > 16 else rotate(x, p), "Review your fu"),
-    (
-        2,
-        lambda x, p: x if x.shape[1] == 1 else rotate(x, p),
-        "Review your fun",
-    ),
     (2, decodes, "Correct."),
     (3, half_exponents, "Correct."),
     (3, lambda width: half_exponents(width) ** 2, "finds nothing in yours"),
