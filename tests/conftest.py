@@ -11,17 +11,12 @@ import pytest
 from built_site import address as address
 from built_site import page as page
 from built_site import project as project
-from hypothesis import settings
 from in_browser import figures as figures
 from posenc_series import listing
 from posenc_series.chapters import run_up_to
 from posenc_series.commands import CommandError
 
 from posenc.check import hints_shown
-
-# The same examples each time, and no stopwatch: a busy machine is no bug.
-settings.register_profile("series", deadline=None, derandomize=True)
-settings.load_profile("series")
 
 ROOT = listing.ROOT
 PATHS = [each.path for each in listing.NOTEBOOKS]
