@@ -116,8 +116,7 @@ def without_numbers(text: str) -> str:
 
 def fail(item: IPyNbCell, problem: str) -> None:
     item.raise_cell_error(
-        f"The figure of {item.cell.id} differs from the stored one",
-        problem,
+        f"The figure of {item.cell.id} differs from the stored one", problem
     )
 
 

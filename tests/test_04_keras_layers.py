@@ -8,13 +8,7 @@ from importlib.metadata import version
 
 import numpy as np
 import pytest
-from conftest import (
-    ROOT,
-    LazyModule,
-    assert_replies,
-    cells_of,
-    run_up_to,
-)
+from conftest import ROOT, LazyModule, assert_replies, cells_of, run_up_to
 
 from posenc_helpers import position_encoding
 

@@ -30,9 +30,7 @@ REPLIES = [
     (8, is_even, RIGHT),
     (3, 2, WRONG),
     (1_000_000.1, 1_000_000, WRONG),  # the tolerance is absolute
-    ([1, 2, 3], [1, 2], WRONG),
     (5, [5, 5], WRONG),  # of another shape, though they would broadcast
-    (7, is_even, WRONG),
     (float("nan"), 1, WRONG),
 ]
 
@@ -142,7 +140,6 @@ TROUBLES = [
     (returns(None), [1, 2], CALLS, "Nothing was returned: is `return` miss"),
     (lambda x: x if x > 1 else None, [1, 2], CALLS, "For the input (1), no"),
     (lambda x: x / 0, [1, 2], CALLS, "Your code raised ZeroDivisionError: "),
-    (lambda x: eval("nothing"), [1], CALLS, "Your code raised NameError: "),
     (str, [1, 2], CALLS, "['1', '2'] is text; give numbers."),
     ("three", 3, {}, "'three' is text; give numbers."),
     ({1, 2}, [1, 2], {}, "A set has no order: give a list."),

@@ -9,10 +9,7 @@ import numpy as np
 import pytest
 
 from posenc.fast_table import fast_position_encoding
-from posenc_helpers import (
-    encode_positions,
-    position_encoding,
-)
+from posenc_helpers import encode_positions, position_encoding
 
 both = pytest.mark.parametrize(
     "table_of", [position_encoding, fast_position_encoding]

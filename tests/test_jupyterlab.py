@@ -7,13 +7,7 @@ import nbformat
 import pytest
 from built_site import some
 from conftest import PATHS
-from in_browser import (
-    IDLE,
-    MINUTE,
-    PROMPTS,
-    jupyterlab,
-    run_all,
-)
+from in_browser import IDLE, MINUTE, PROMPTS, jupyterlab, run_all
 from nbformat.v4 import new_markdown_cell, new_notebook
 from playwright.sync_api import expect
 from posenc_series.cells import is_folded

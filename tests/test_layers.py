@@ -261,11 +261,6 @@ def test_start_index_moves_the_first_row(start):
     close(unknown(floats, tensor), exact, atol)
 
 
-def test_compiled_code_gives_what_eager_calls_give():
-    layer, ids = learned(5, 10, 6), ops.convert_to_tensor(IDS, "int32")
-    close(compiled(layer)(ids), as_array(layer(IDS)))
-
-
 @pytest.mark.skipif(not ON_TENSORFLOW, reason="TensorFlow's graphs")
 @pytest.mark.parametrize("jit", [False, True])
 def test_a_graph_for_any_length_knows_its_longest(jit):

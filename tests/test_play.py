@@ -49,7 +49,6 @@ PAINT = """([background, color]) => {
         ("clock", {}, ValueError, "no figure 'clock'.*apart, hands, inside"),
         ("pair", {"k": 3}, TypeError, "no setting 'k'; it has position, off"),
         ("hands", {"position": 64}, ValueError, "between 0 and 63, not 64"),
-        ("hands", {"position": True}, TypeError, "an integer, not True"),
         ("apart", {"frequency": "1"}, TypeError, "a number, not '1'"),
         ("inside", {"text": "A b"}, ValueError, "2 to 128 letters from a"),
     ],

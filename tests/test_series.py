@@ -107,10 +107,8 @@ def test_one_version_stands_everywhere():
 @pytest.mark.parametrize(
     ("latex", "wanted"),
     [
-        ("a / b", '<mi>a</mi><mo lspace="0" rspace="0">/</mo><mi>b</mi>'),
         ("a = -1", '<mo form="prefix">&#x02212;</mo><mn>1</mn>'),
         (r"2 \sin x", '<mn>2</mn><mspace width="0.167em"/><mi>sin</mi>'),
-        (r"\mathrm{i}", '<mi mathvariant="normal">&#x00069;</mi>'),
     ],
 )
 def test_formulas_are_spaced_as_tex_spaces_them(latex, wanted):

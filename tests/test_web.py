@@ -178,13 +178,6 @@ def test_a_file_with_another_checksum_is_refused(tmp_path):
     assert len(list(tmp_path.iterdir())) == len(pyodide_files.FILES) - 1
 
 
-def test_a_failed_download_is_named(tmp_path, monkeypatch):
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setattr(pyodide_files, "RELEASE", "http://127.0.0.1:9/")
-    with pytest.raises(CommandError, match="cannot download Pyodide"):
-        pyodide_files.fetch(tmp_path)
-
-
 # Slow: built from nothing, and opened in a browser that reaches nothing else.
 
 OTHERS = ["index", *pages.OTHER_PAGES, "search"]
