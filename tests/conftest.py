@@ -23,6 +23,18 @@ PATHS = [each.path for each in listing.NOTEBOOKS]
 ALONE = ["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"]
 
 
+def slow_but(number: str) -> list:
+    """All notebooks as parameters; all but the one of this number are slow."""
+    return [
+        pytest.param(
+            path,
+            id=path.stem,
+            marks=[] if path.stem[:2] == number else pytest.mark.slow,
+        )
+        for path in PATHS
+    ]
+
+
 class LazyModule:
     """A module that is imported when a test first uses it.
 

@@ -125,12 +125,6 @@ def own_place_wins(vector, rope):
     return all(rope(vector, vector, d) <= vector @ vector for d in range(20))
 
 
-def fails_for_one_vector(vector, rope):
-    """Where the case lies, an error of the reader's own."""
-    rope(vector, vector, 1)
-    return 1 / float(vector[0] - 1) < 10**6
-
-
 CHECK = ["check-look-into", "check-refutation"]
 FIRST = np.eye(64)[0]
 MOST = "Your sentence holds for 100 of 100"
@@ -148,7 +142,6 @@ REPLIES = [
     (lambda v, rope: rope(v, v, 3), FIRST, "Give True or False."),
     (lambda v, rope: bool(v[0] < 5), 9 * FIRST, "`rope` is not used"),
     (lambda v, rope: rope(v, v[::-1], 9) > 0, FIRST, "further apart"),
-    (fails_for_one_vector, FIRST, "Your code raised ZeroDivisionError"),
     (nearer_wins(FIRST, lambda *_: 0), FIRST, "Does your answer have"),
 ]
 

@@ -7,7 +7,7 @@ import nbformat
 import pytest
 import renew_series
 import yaml
-from conftest import PATHS, ROOT
+from conftest import PATHS, ROOT, slow_but
 from nbclient import NotebookClient
 from posenc_series import chapters, listing
 from posenc_series.cells import ASKS, is_folded, tags
@@ -61,17 +61,7 @@ def test_learners_run_the_code_of_the_notebook_and_have_its_solutions(path):
     assert "solution_" not in text
 
 
-SOME = [
-    pytest.param(
-        path,
-        id=path.stem,
-        marks=[] if path.stem[:2] == "07" else pytest.mark.slow,
-    )
-    for path in PATHS
-]
-
-
-@pytest.mark.parametrize("path", SOME)
+@pytest.mark.parametrize("path", slow_but("07"))
 def test_a_student_copy_runs(path):
     copy = chapters.student_notebook(path)
     NotebookClient(copy, timeout=300, kernel_name="python3").execute()

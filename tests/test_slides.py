@@ -7,7 +7,7 @@ import nbformat
 import pytest
 import slides
 from bs4 import BeautifulSoup
-from conftest import PATHS
+from conftest import PATHS, slow_but
 from nbformat.v4 import new_notebook
 from posenc_series import lessons
 from posenc_series.chapters import by_section, read_notebook
@@ -118,17 +118,7 @@ def test_sections_are_chosen_and_their_minutes_added(small, tmp_path, capsys):
     assert sum(map(float, minutes)) == pytest.approx(30, abs=0.1)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(
-            path,
-            id=path.stem,
-            marks=[] if path.stem[:2] == "00" else pytest.mark.slow,
-        )
-        for path in PATHS
-    ],
-)
+@pytest.mark.parametrize("path", slow_but("00"))
 def test_all_slides_fit_with_the_network_off(browser, path, tmp_path):
     file = tmp_path / "deck.html"
     file.write_text(slides.page(slides.Deck(path)), encoding="utf-8")
