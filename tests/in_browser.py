@@ -24,12 +24,6 @@ from posenc.play import FIGURES, play
 # Programs beside the tests.
 
 
-def free_port() -> int:
-    """A port of this machine that nobody uses."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return free.getsockname()[1]
-
-
 @contextmanager
 def running(command: list, **options) -> Iterator[subprocess.Popen]:
     """Start a program, and end it with all that it has started.
@@ -96,7 +90,8 @@ def jupyterlab(browser, home: Path, windowing: str) -> Iterator[Callable]:
     settings.mkdir(parents=True)
     plain = json.dumps({"windowingMode": windowing})
     (settings / "tracker.jupyterlab-settings").write_text(plain)
-    port = free_port()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
     command = [sys.executable, "-m", "jupyterlab", "--no-browser"]
     command += ["--allow-root", f"--port={port}", "--ServerApp.port_retries=0"]
     command += ["--IdentityProvider.token=", "--ServerApp.ip=127.0.0.1"]

@@ -270,13 +270,3 @@ def test_a_graph_for_any_length_knows_its_longest(jit):
     close(graph(IDS.astype("int32")), as_array(layer(IDS)), atol=0)
     with pytest.raises(tf.errors.InvalidArgumentError, match="5"):
         graph(np.zeros((1, 7), "int32"))
-
-
-def test_any_batch_and_length_through_a_model():
-    sines = ours.SinePositionEncoding()
-    model = keras.Sequential([any_length(), learned(5, 10, 6), sines])
-    assert model.output_shape == (None, None, 6)
-    for batch, length in ((2, 5), (1, 3), (0, 5), (2, 0)):
-        rows = np.broadcast_to(formula(length, 6), (batch, length, 6))
-        close(model(IDS[:batch, :length]), rows)
-        close(model.predict_on_batch(IDS[:batch, :length]), rows)

@@ -10,14 +10,6 @@ from posenc_helpers import rotate
 
 letters = LazyModule("posenc.letters")
 BACKS = [1, 1, 1, 8, 8, 8]
-READERS = [
-    "Readers",
-    "LearnedReaders",
-    "SinusoidalReaders",
-    "RotaryReaders",
-    "ALiBiReaders",
-    "T5Readers",
-]
 
 
 def definitions() -> dict:

@@ -153,10 +153,6 @@ def test_minutes_are_about_as_reckoned(notebook, path):
     )
 
 
-def exercises(notebook) -> list[str]:
-    return re.findall(r"(?m)^### Exercise (\d+)\. ", prose_of(notebook))
-
-
 def assert_in_order(notebook, names: list[str], what_to_do: str = "") -> None:
     there = [cell.id for cell in notebook.cells if cell.id in names]
     assert there == names, f"{names} are wanted in this order{what_to_do}"
@@ -165,7 +161,8 @@ def assert_in_order(notebook, names: list[str], what_to_do: str = "") -> None:
 def test_each_exercise_is_open_and_its_solution_passes(notebook, path):
     """Four cells, whose ids the command that stores a notebook gives."""
     cells = {cell.id: cell for cell in notebook.cells}
-    for place, number in enumerate(exercises(notebook), 1):
+    numbers = re.findall(r"(?m)^### Exercise (\d+)\. ", prose_of(notebook))
+    for place, number in enumerate(numbers, 1):
         assert number == str(place), "number the exercises anew"
         names = [f"{part}-{number}" for part in PARTS]
         assert_in_order(notebook, names, f": tag them, {STORE}{path.name}")

@@ -23,12 +23,10 @@ FORMS = ["by_hands", "by_loop", "by_parity", "vectorized", "by_exp_log"]
 @pytest.fixture(scope="module")
 def forms() -> dict:
     names = run_up_to("02_encoding_matrix", "nav-end")
-    helper = {
-        "helper": lambda s, d, n=10_000: position_encoding(
-            s, d, max_wavelength=n
-        )
-    }
-    return names | helper
+    names["helper"] = lambda rows, width, base=10_000: position_encoding(
+        rows, width, max_wavelength=base
+    )
+    return names
 
 
 @pytest.mark.parametrize("form", [*FORMS, "helper"])

@@ -11,11 +11,6 @@ from conftest import ROOT, run_up_to
 from posenc.stored import load_tables, load_weights
 
 
-def trained_on_prose() -> tuple:
-    words, *tables = load_tables()
-    return words, tables
-
-
 def test_what_was_trained_is_stored(monkeypatch, tmp_path):
     """With weights that are stored already, in place of training."""
     import store_models  # and with it TensorFlow
@@ -28,7 +23,9 @@ def test_what_was_trained_is_stored(monkeypatch, tmp_path):
 
     names["train"] = train
     monkeypatch.setattr(store_models, "run_up_to", lambda *_: names)
-    monkeypatch.setattr(store_models, "train_on_prose", trained_on_prose)
+    words, *tables = load_tables()
+    prose = words, tables
+    monkeypatch.setattr(store_models, "train_on_prose", lambda: prose)
     monkeypatch.setattr(store_models, "ROOT", tmp_path)
     (tmp_path / "posenc").mkdir()
     monkeypatch.setattr("sys.argv", ["store_models.py"])

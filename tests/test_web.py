@@ -20,7 +20,7 @@ from in_browser import OPEN_FOLDS, violations
 from posenc_series import listing
 from posenc_series.cells import tags
 from posenc_series.commands import CommandError
-from small_series import notebook_with_a_form, prose, write_small_series
+from small_series import notebook_with_a_form, write_small_series
 
 
 @pytest.fixture
@@ -71,18 +71,6 @@ def test_a_page_has_choices_where_sentences_are_judged(tmp_path):
     assert judgments == ["true", "false", "it depends"]
     assert "<textarea" not in text_of(page)
     assert not any(cell.get("outputs") for cell in page.cells)
-
-
-def test_a_predict_that_lists_choices_has_a_button_for_each():
-    text = (
-        "**Predict.** How many?\n\n- **A** $2^3$,\n  or so\n- something else"
-    )
-    room = pages._with_room(prose("predict-c", text, "predict"), False)
-    question, _, choices = room.partition("<fieldset")
-    assert question.strip().endswith("**Predict.** How many?")
-    said = re.findall(r"(?m)^- <label><input .+?> (.+)</label>$", choices)
-    assert said == ["**A** $2^3$, or so", "something else"]
-    assert choices.count("<textarea") == 1
 
 
 def test_a_page_says_nothing_that_is_for_jupyterlab(page_source):
