@@ -1,40 +1,24 @@
 """Review functions for positions: compare what they return with a reference.
 
-`examine` is the whole way, for rotary functions and for tables: ask, measure,
-make the reference, compare call after call, and say what differs.
+Both kinds of function go through `examine`, once it is known what they rotate
+and what is asked of them.
 """
 
 from collections.abc import Callable
+from numbers import Integral, Real
 
 import numpy as np
 
 from . import measure
-from .measure import (
-    Call,
-    CallError,
-    Calls,
-    Reference,
-    Rotary,
-    Sample,
-    Table,
-    geometric,
-)
-from .report import (
-    OutOfReachError,
-    Report,
-    read_frequencies,
-    read_lengths,
-    refuse_by_the_call,
-    say_calls,
-    say_first,
-)
+from .measure import CallError, Reference, Rotary, Table, geometric
+from .report import OutOfReachError, Report, examine
 
 __all__ = ["OutOfReachError", "Report", "review", "review_rotary"]
 
 LAYOUTS = ("interleaved", "half", "interleaved, written as half")
 CONVENTIONS = [  # of tables
-    f"{spacing}, {order}{first}"
-    for spacing in ("paper", "tensor2tensor")
+    f"{exponents}, {order}{first}"
+    for exponents in ("paper", "tensor2tensor")
     for order in ("interleaved", "half")
     for first in ("", ", cosine first")
 ]
@@ -69,50 +53,52 @@ def review_rotary(
         OutOfReachError: If nothing is asked, and frequencies follow no base,
             or others in calls with far positions.
     """
-    listed = [] if frequencies is None else np.ravel(np.array(frequencies))
-    width = width or 2 * len(listed) or 64
-    alone = base is None or not len(listed)
+    listed = np.ravel([] if frequencies is None else frequencies)
+    if width is None:
+        width = 2 * len(listed) or 64
     check("rotate", rotate, callable(rotate), "a function")
-    check("width", width, width in range(2, 1025, 2), "an even number to 1024")
-    check("frequencies", listed, 2 * len(listed) <= width, "one for each pair")
-    check("base", base, alone, "a base or frequencies, not both")
-    check("base", base, base is None or base > 1, "a number above 1")
-    check("length", length, length > 0, "a number above 0")
-    check("tolerance", tolerance, tolerance > 0, "a number above 0")
+    check_whole("width", width, range(2, 1025, 2), "an even number to 1024")
+    check_whole("max_len", max_len, range(64, 2**24), "64 to 2**24")
+    if frequencies is not None:
+        right = 0 < 2 * len(listed) <= width and np.isfinite(listed).all()
+        check("frequencies", listed, right, "one finite number a pair")
+        check("base", base, base is None, "a base or frequencies, not both")
+    if base is not None:
+        check_above("base", base, 1)
+    check_above("length", length, 0)
+    check_above("tolerance", tolerance, 0)
     check("layout", layout, layout in ("", *LAYOUTS), f"one of {LAYOUTS}")
-    check("max_len", max_len, max_len in range(64, 2**24), "64 to 2**24")
 
     report = Report()
     try:
-        function = Rotary(rotate, width)
-        seen = read_layout(report, function, layout)
-        asked, due = {}, np.zeros(width // 2)
+        rotary = Rotary(rotate, width)
+        report.convention = read_layout(report, rotary, layout)
+        name, due = "", np.zeros(width // 2)
         if base is not None:
-            due[: function.rotated] = geometric(base, function.rotated)
+            due[: rotary.rotated] = geometric(base, rotary.rotated)
             name = f"base {base:.6g}"
-            asked = {name: due, f"clockwise, {name}": -due}
-        elif len(listed):
+        elif frequencies is not None:
             due[: len(listed)] = listed
-            asked = {"the frequencies asked for": due}
-        rotated = np.arange(width // 2) < function.rotated
-        tolerance += measure.SPACINGS * function.spacing * max(1, length)
+            name = "the frequencies asked for"
+        rotated = np.arange(width // 2) < rotary.rotated
+        tolerance += measure.ULPS * rotary.ulp * max(1, length)
         reference = Reference(due, np.where(rotated, length, 1.0), tolerance)
-        calls = measure.rotary_calls(max_len, width)
-        examine(report, function, calls, asked, reference)
-        report.convention = f"{seen}, {report.convention}"
+        calls = [*measure.rotary_calls(max_len, width)]
+        asked = {name: due, f"clockwise, {name}": -due} if name else {}
+        examine(report, rotary, calls, asked, reference)
     except CallError as error:
         report.add("result", str(error))
     return report
 
 
-def read_layout(report: Report, function: Rotary, layout: str) -> str:
+def read_layout(report: Report, rotary: Rotary, layout: str) -> str:
     """Name the layout of pairs, and say if it is not the one asked for."""
-    pairs, width = function.pairs[: function.rotated], function.pairs.size
+    pairs, width = rotary.pairs[: rotary.rotated], rotary.pairs.size
     distances = np.unique(pairs[:, 1] - pairs[:, 0]).tolist()
     name = "interleaved" if distances == [1] else "half"
     if distances not in ([1], [len(pairs)], [width // 2]):
         name = "neither interleaved nor half"
-    if (function.written != function.pairs).any():
+    if (rotary.written != rotary.pairs).any():
         name += ", written as half"
     if name not in ([layout] if layout and width > 2 else LAYOUTS):
         words = f"Pairs are {name}: columns {pairs[0]} and so on"
@@ -146,96 +132,73 @@ def review(
         base: What it is held to.
         start: The position of the table's first row.
     """
-    named = convention in ("", *CONVENTIONS)
+    known = convention in ("", *CONVENTIONS)
     check("encoder", encoder, callable(encoder), "a function")
-    check("d_model", d_model, d_model in range(2, 65537, 2), "an even number")
-    check("max_len", max_len, max_len in range(64, 2**53), "64 or more")
-    check("convention", convention, named, f"one of {CONVENTIONS}")
-    check("base", base, base > 1, "a number above 1")
-    check("tolerance", tolerance, tolerance > 0, "a number above 0")
+    check_whole("d_model", d_model, range(2, 65537, 2), "an even number")
+    check_whole("max_len", max_len, range(64, 2**53), "64 or more")
+    check_whole("start", start, range(-(2**53), 2**53), "a whole number")
+    check("convention", convention, known, f"one of {CONVENTIONS}")
+    check_above("base", base, 1)
+    check_above("tolerance", tolerance, 0)
 
-    report, arranged, distances = Report(), {}, {}
-    calls = [*measure.table_calls(max_len, start)]
-    columns = np.arange(d_model).reshape(-1, 2)
+    report, calls = Report(), [*measure.table_calls(max_len, start)]
     try:
-        rows = Table(encoder, start, columns).rotations(*calls[0])
-        for name in CONVENTIONS:
-            pairs, due = arranged[name] = arrange(name, columns, base)
-            rotations = measure.as_complex(rows.view(float), pairs)
-            steps = rotations[1:] * rotations[:-1].conj() - np.exp(1j * due)
-            distances[name] = np.nan_to_num(np.abs(steps)).mean()
-        nearest = min(distances, key=distances.get)
-        pairs, due = arranged[convention or nearest]
+        shape = measure.NEAR, d_model
+        rows = measure.ask(encoder, calls[0][0], shape, *shape)
+        nearest = nearest_convention(rows, base)
+        report.convention, held_to = nearest, convention or nearest
+        if nearest != held_to:
+            report.convention += f", held to {held_to}"
+        pairs, due = arrange(held_to, d_model, base)
+        name = f"base {base:.6g}"
+        if "tensor2tensor" in held_to:
+            name += " in tensor2tensor"
+        table = Table(encoder, start, pairs)
         reference = Reference(due, np.ones(len(due)), tolerance)
-        function = Table(encoder, start, pairs)
-        examine(report, function, calls, {f"base {base:.6g}": due}, reference)
-        known = distances[nearest] < measure.KNOWN_TABLE
-        report.convention = nearest if known else "unknown"
-        if report.convention != (convention or nearest):
-            report.convention += f", held to {convention or nearest}"
+        examine(report, table, calls, {name: due}, reference)
     except CallError as error:
         report.add("result", str(error))
     return report
 
 
+def nearest_convention(rows: np.ndarray, base: float) -> str:
+    """Name the convention whose steps those between rows are nearest to."""
+    distances = {}
+    for name in CONVENTIONS:
+        pairs, due = arrange(name, rows.shape[1], base)
+        rotations = measure.unit(measure.as_complex(rows, pairs))
+        steps = rotations[1:] * rotations[:-1].conj()
+        off = np.abs(steps - np.exp(1j * due))
+        distances[name] = np.nan_to_num(off).mean()
+    return min(distances, key=distances.get)
+
+
 def arrange(
-    convention: str, columns: np.ndarray, base: float
+    convention: str, d_model: int, base: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return a convention's pairs, `[pairs, 2]`, and their frequencies."""
-    pairs = columns
+    pairs = np.arange(d_model).reshape(-1, 2)
     if "half" in convention:
-        pairs = columns.reshape(2, -1).T
+        pairs = np.arange(d_model).reshape(2, -1).T
     if "cosine first" not in convention:
         pairs = pairs[:, ::-1]
     steps = len(pairs) if "paper" in convention else max(len(pairs) - 1, 1)
     return pairs, geometric(base, len(pairs), steps)
 
 
-def examine(
-    report: Report,
-    function: Rotary | Table,
-    calls: Calls,
-    asked: dict[str, np.ndarray],
-    reference: Reference,
-) -> None:
-    """Ask, measure, make the reference, compare call after call, and say.
-
-    The first two calls are measured: 64 successive positions, and 1, 2, 4,
-    8, ... more than the first of these. All calls are compared.
-    """
-    calls = list(calls)
-    near, far = (function.rotations(*call) for call in calls[:2])
-    shared = near[measure.SHARED]
-    off = np.abs(far[: len(shared)] - shared).max()
-    if not off <= 2 * reference.tolerance:  # the second call turns otherwise
-        again = [function.rotations(*call) for call in (calls[1], calls[0])]
-        if not asked and all(map(np.array_equal, again, (far, near))):
-            refuse_by_the_call(near, far, reference)
-        far = shared
-    sample, rotated = Sample(near, far), function.rotated
-    reference = read_lengths(report, sample, reference)
-    reference = read_frequencies(report, sample, reference, asked, rotated)
-
-    compared = []
-    for name, positions in calls:
-        rotations = function.rotations(name, positions)
-        wrong = reference.differ(positions.ravel(), rotations).any(axis=1)
-        some = rotations[np.flatnonzero(wrong)[:3]]
-        wrong = wrong.reshape(positions.shape)
-        compared.append(Call(name, positions, wrong, some))
-    if any(call.wrong.any() for call in compared):
-        say_first(report, compared, reference, function.pairs)
-        say_calls(report, compared, reference)
-    farthest = max(call.positions.max() for call in compared)
-    rows, tokens = np.max([call.positions.shape for call in compared], axis=0)
-    most = "1 row" if rows == 1 else f"{rows} rows"
-    report.looked_at = (
-        f"Looked at: positions {calls[0][1][0, 0]} to {farthest},"
-        f" {len(calls)} calls of up to {tokens} tokens and {most}."
-    )
-
-
 def check(name: str, value: object, right: bool, wanted: str) -> None:
     """Raise an error that names an argument which makes no sense."""
     if not right:
         raise ValueError(f"{name}={value!s:.40}: give {wanted}")
+
+
+def check_whole(name: str, value: object, allowed: range, wanted: str) -> None:
+    """Raise an error unless a value is a whole number of a range."""
+    right = isinstance(value, Integral) and value in allowed
+    check(name, value, right, wanted)
+
+
+def check_above(name: str, value: object, bound: float) -> None:
+    """Raise an error unless a value is a number above a bound."""
+    right = isinstance(value, Real) and bound < value < np.inf
+    check(name, value, right, f"a number above {bound}")

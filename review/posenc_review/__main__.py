@@ -39,20 +39,26 @@ def main() -> int:
     given = {name: value for name, value in given.items() if value is not None}
     if not rotary and "width" in given:
         given["d_model"] = given.pop("width")
+    others, kind = ("layout", "length", "config", "layers"), "rotary functions"
+    if rotary:
+        others, kind = ("convention", "start"), "tables"
+    for name in given.keys() & others:
+        command.error(f"--{name} is for {kind}")
     sys.path.insert(0, os.getcwd())
     try:
         function = resolve_name(target)
     except (Exception, SystemExit) as error:  # whatever the module raises
         command.error(f"{target}: {type(error).__name__}: {error}")
+    layers = given.pop("layers", "")
     if "config" in given:
-        path, layers = given.pop("config"), given.pop("layers", "")
+        path = given.pop("config")
         try:
             given = model_settings(path, layers, given.get("width")) | given
         except Exception as error:  # whatever transformers raises
             command.error(f"--config {path}: {type(error).__name__}: {error}")
     try:
         report = (review_rotary if rotary else review)(function, **given)
-    except (TypeError, ValueError) as error:
+    except ValueError as error:
         command.error(str(error))  # exits with 2
     print(report)
     return int(bool(report.findings))

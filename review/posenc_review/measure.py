@@ -12,24 +12,24 @@ import numpy as np
 
 # Every threshold, each with its reason. Lengths are shares of a vector's own.
 BITS = 11, 8  # of a number's fraction in float16 and bfloat16
-SPACINGS = 4  # cosine, sine, products, sum and result of 16 bits are rounded
+ULPS = 4  # cosine, sine, products, sum and result of 16 bits are rounded
 ROUNDING = 2.0**-24  # relative, of each operation in float32 (IEEE 754)
 ROUNDINGS = 16  # an exponent's costs log(base): 13 for 500 000; others cost 1
 MORE_A_PAIR = 2  # if a frequency is the one before, times a factor
 NOTHING = 1e-12  # float64 leaves about 1e-16 where a number should be 0
 OTHER_LENGTH = 1e-3  # YaRN's lengths are 1.07 or more
-STEADY = 0.9  # the share of tokens that have a pair's length
+MOST_TOKENS = 0.9  # the share that has a pair's length
 COUNTABLE = 0.3  # radians, far from the half turn that goes either way
 FEWER = 0.5  # of the tokens that an expected frequency misses
 OTHER_FREQUENCY = 0.02  # relative; rounding to bfloat16 stays below 0.002
 OTHER_PAIRS = 0.25  # the share with other frequencies that may be meant
 LARGEST_BASE, LARGEST_DIVISOR = 1e12, 1e6  # published: 1e9 and 64 or so
-READ_BACK = 3  # times what is forgiven, since formats round positions too
-KNOWN_TABLE = 1e-3  # radians from a convention's steps; float32: 1e-5
+SMALLEST_DIVISOR = 1.01  # besides 1; published: 2 or so
+LENIENCE = 3  # times what is forgiven, since formats round positions too
 NEAR = 64  # successive positions, in the first call
 SHARED = 2 ** np.arange(6)  # positions of the first call and the second
 ALONE = "of positions 0, 3, 1, 2, 40 with one column alone"
-Calls = Iterable[tuple[str, np.ndarray]]  # names, and positions [rows, tokens]
+NamedPositions = Iterable[tuple[str, np.ndarray]]  # [rows, tokens]
 
 
 class CallError(Exception):
@@ -39,7 +39,10 @@ class CallError(Exception):
 def ask(
     function: Callable, name: str, shape: tuple[int, ...], *arguments: object
 ) -> np.ndarray:
-    """Return the result of a call of this name, as new float64 of a shape."""
+    """Return the result of a call of this name, as new float64 of a shape.
+
+    What is infinite becomes NaN, with which one can go on to calculate.
+    """
     copies = [np.copy(each) if np.ndim(each) else each for each in arguments]
     try:
         with np.errstate(all="ignore"):
@@ -58,12 +61,18 @@ def ask(
     if array.shape != shape and not table_of_a_batch:
         words = f"the shape is {array.shape}, not {shape}"
         raise CallError(f"A call {name} fails: {words}.")
-    return array.astype(np.float64).reshape(shape)
+    array = array.astype(np.float64).reshape(shape)
+    return np.where(np.isfinite(array), array, np.nan)
 
 
 def as_complex(numbers: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     """Return pairs of columns as complex numbers, `[..., pairs]`."""
     return np.take(numbers, pairs, axis=-1).view(complex)[..., 0]
+
+
+def unit(numbers: np.ndarray) -> np.ndarray:
+    """Return complex numbers of length 1 and the same angles; 0 remains 0."""
+    return numbers / np.maximum(np.abs(numbers), NOTHING)
 
 
 class Rotary:
@@ -78,11 +87,11 @@ class Rotary:
             [ask(function, ALONE, x.shape, x, positions) for x in columns]
         )
         self.pairs, self.written, self.rotated = read_pairs(results)
-        self.spacing = 0.0  # of numbers just below 1, in results of 16 bits
-        fraction, _ = np.frexp(results[np.isfinite(results)])
+        self.ulp = 0.0  # from 1 to the number below, in results of 16 bits
+        fraction, _ = np.frexp(results)
         for bits in BITS:
             if not (fraction * 2**bits % 1).any():
-                self.spacing = 2.0**-bits
+                self.ulp = 2.0**-bits
         # Numbers that 16 bits hold, none near 0; 61 is no multiple of a block.
         random = np.random.default_rng(3)
         sizes = random.integers(64, 128, (61, width)) / 128
@@ -109,13 +118,16 @@ def read_pairs(results: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
         All columns, first those that are rotated together, `[pairs, 2]`; in
         which columns these are written; how many pairs are rotated.
     """
+    if np.isnan(results).any():
+        raise CallError(f"A call {ALONE}: not all numbers are finite.")
     columns = np.arange(len(results))
     halves = columns.reshape(2, -1).T.ravel()
     at_position_0 = np.abs(results[:, 0]).argmax(axis=1)
     written = halves if np.array_equal(at_position_0, halves) else columns
 
-    sizes = np.abs(np.nan_to_num(results[..., written])).max(axis=1)
-    mixed = np.maximum(sizes, sizes.T) > NOTHING * sizes.max()
+    # How much of each column, at most, becomes part of each other one.
+    parts = np.abs(results[..., written]).max(axis=1)
+    mixed = np.maximum(parts, parts.T) > NOTHING * parts.max()
     mixed[columns, columns] = False
     rotated = np.argwhere(np.triu(mixed))
     if not len(rotated):
@@ -148,21 +160,22 @@ class Table:
         return as_complex(table, self.pairs)[rows]
 
 
-def rotary_calls(max_len: int, width: int) -> Calls:
+def rotary_calls(max_len: int, width: int) -> NamedPositions:
     """Yield names of calls, and positions `[rows, tokens]` below `max_len`.
 
     No length is a multiple of a block, but 4096. Batches are larger than 16
     and 32. Positions are near and far, alone and together.
     """
     random = np.random.default_rng(7)
-    doubled = 2 ** np.arange(int(np.log2(max_len)))
     yield "of positions 0 to 63", np.arange(NEAR)[None]
-    yield "of positions 1, 2, 4, 8 and so on", doubled[None]
+    doubled = 2 ** np.arange((max_len - 1).bit_length())
+    far = np.append(doubled, max_len - 1)  # which scaling may depend on
+    yield "of positions 1, 2, 4, 8 and so on", far[None]
     for tokens in (7, 129, 333, 1025, min(20_011, 2**22 // width)):
         if tokens <= max_len:
             start = min(20, max_len - tokens)
             yield f"of {tokens} tokens", start + np.arange(tokens)[None]
-    for rows in (2, 4, 7, 13, 17, 33, 17):
+    for rows in (2, 4, 7, 13, 17, 33):
         starts = random.integers(0, max_len - 5, (rows, 1))
         yield f"of {rows} rows of 5 tokens", starts + np.arange(5)
         single = random.integers(0, max_len, (rows, 1))
@@ -178,8 +191,6 @@ def rotary_calls(max_len: int, width: int) -> Calls:
         "of two texts of 4 tokens": [[5, 6, 7, 8], [0, 1, 2, 3]],
         "of positions out of order": [[5, 9, 6, 40, 7, 20]],
         "of 5, 6, 7, 9, 40, 20": [[5, 6, 7, 9, 40, 20]],
-        "of positions backwards": [[9, 8, 7, 6, 5]],
-        "of two exchanged positions": [[5, 7, 6, 8, 9]],
         "of packed texts": [[*range(29), *range(17), *range(40)]],
         "of near and far positions": [[*range(16), *far]],
     }.items():
@@ -193,11 +204,12 @@ def rotary_calls(max_len: int, width: int) -> Calls:
     yield "of positions 0 to 63, once more", np.arange(NEAR)[None]
 
 
-def table_calls(max_len: int, start: int) -> Calls:
+def table_calls(max_len: int, start: int) -> NamedPositions:
     """Yield names of calls, and positions `[1, rows]` from `start` on."""
+    doubled = 2 ** np.arange((max_len - 1).bit_length())
     for name, rows in {
         "of 64 rows": np.arange(NEAR),
-        "of rows 1, 2, 4, 8 and so on": 2 ** np.arange(int(np.log2(max_len))),
+        "of rows 1, 2, 4, 8 and so on": doubled,
         f"of {max_len} rows": np.arange(max_len),
         "of 64 rows, once more": np.arange(NEAR),
     }.items():
@@ -231,7 +243,7 @@ class Reference(NamedTuple):
         lost = np.multiply.outer(np.abs(positions), self.lost)
         return ~(distances <= self.lengths * (self.tolerance + lost))
 
-    def read_back(self, rotations: np.ndarray, farthest: int) -> int | None:
+    def position_of(self, rotations: np.ndarray, farthest: int) -> int | None:
         """Return the only position that has these rotations `[pairs]`."""
         places = np.arange(-farthest, farthest + 1)
         for pair in np.abs(self.frequencies).argsort()[::-1]:
@@ -239,7 +251,7 @@ class Reference(NamedTuple):
             expected = self.lengths[pair] * np.exp(1j * angles)
             forgiven = self.tolerance + self.lost[pair] * np.abs(places)
             distances = np.abs(expected - rotations[pair])
-            places = places[distances < READ_BACK * forgiven]
+            places = places[distances < LENIENCE * forgiven]
         return int(places[0]) if len(places) == 1 else None
 
 
@@ -247,9 +259,7 @@ class Sample(NamedTuple):
     """The rotations that a reference is made from."""
 
     near: np.ndarray  # at 64 successive positions, [64, pairs]
-    far: (
-        np.ndarray
-    )  # 1, 2, 4, 8, ... after the first of these, [powers, pairs]
+    far: np.ndarray  # 1, 2, 4, ... after the first of these, [powers, pairs]
 
     def frequencies(self) -> np.ndarray:
         """Measure radians per position of each pair, `[pairs]`."""
@@ -264,9 +274,19 @@ class Sample(NamedTuple):
         """
         powers = 2 ** np.arange(len(self.far))
         positions = np.append(np.arange(len(self.near)), powers) - 1
-        rotations = np.concatenate(self) * self.near[1].conj()
-        rotations = rotations / reference.lengths
+        rotations = np.concatenate(self) * unit(self.near[1]).conj()
         return reference.differ(positions, rotations).sum(axis=0)
+
+    def nearest(
+        self, reference: Reference, named: dict[str, np.ndarray]
+    ) -> tuple[str, np.ndarray]:
+        """Name what misses the fewest tokens, and count these, `[pairs]`."""
+        missed = {
+            name: self.misses(reference._replace(frequencies=frequencies))
+            for name, frequencies in named.items()
+        }
+        name = min(missed, key=lambda name: missed[name].sum())
+        return name, missed[name]
 
 
 def refine(frequencies: np.ndarray, far: np.ndarray) -> np.ndarray:
@@ -293,28 +313,30 @@ def bases_near(measured: np.ndarray, rotated: int) -> dict[str, np.ndarray]:
     """Return the frequencies of bases that fit measured ones, by names.
 
     The frequency of pair 0 tells by what all are divided, and each other one
-    tells a base. Of the median of these, round numbers come first.
+    tells a base, of which the median is taken. Round numbers come first, and
+    10000 before them.
     """
     speeds = np.abs(measured[:rotated]) + NOTHING
-    divisor, base = max(1, 1 / speeds[0]), 1e4
+    base, divisor = 1e4, 1 / speeds[0]
     if rotated > 1:
         slopes = np.log(speeds[0] / speeds[1:]) / np.arange(1, rotated)
         base = np.exp(np.median(slopes) * rotated)
-    candidates = [(1e4, 1.0)]
-    for digits in (3, 6, 17):
-        rounded = [float(f"{each:.{digits}g}") for each in (base, divisor)]
-        candidates.append(rounded)
+    if divisor < SMALLEST_DIVISOR:
+        divisor = 1.0
     named = {}
-    for base, divisor in candidates:
-        if not 1 < base < LARGEST_BASE or divisor > LARGEST_DIVISOR:
+    for number, by in (
+        (1e4, 1.0),
+        (float(f"{base:.3g}"), float(f"{divisor:.3g}")),
+        (base, divisor),
+    ):
+        if not 1 < number < LARGEST_BASE or by > LARGEST_DIVISOR:
             continue
-        words = f"base {base:.6g}"
-        if divisor > 1.000001:
-            words += f" and all divided by {divisor:.5g}"
+        name = f"base {number:.6g}"
+        if by > 1:
+            name += f" and all divided by {by:.5g}"
         frequencies = np.zeros(len(measured))
-        frequencies[:rotated] = geometric(base, rotated) / divisor
-        named[words] = frequencies
-        named[f"clockwise, {words}"] = -frequencies
+        frequencies[:rotated] = geometric(number, rotated) / by
+        named |= {name: frequencies, f"clockwise, {name}": -frequencies}
     return named
 
 

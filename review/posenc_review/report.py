@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from . import measure
-from .measure import Call, Reference, Sample, bases_near, refine
+from .measure import Call, Reference, Rotary, Sample, Table
 
 
 class OutOfReachError(ValueError):
@@ -39,11 +39,11 @@ def shorten(words: list[str], dots: str = "...", most: int = 3) -> list[str]:
     return words
 
 
-def write(*numbers: float) -> str:
-    """Write numbers to five digits: "500000, 0.25, 0.00001, ..., 7"."""
+def write(*numbers: float, digits: int = 5) -> str:
+    """Write numbers to some digits: "500000, 0.25, 0.00001, ..., 7"."""
     words = []
     for number in numbers:
-        rounded = 0.0 if abs(number) < 1e-12 else float(f"{number:.5g}")
+        rounded = 0.0 if abs(number) < 1e-12 else float(f"{number:.{digits}g}")
         words.append(np.format_float_positional(rounded, trim="-"))
     return ", ".join(shorten(words)) if len({*words}) > 1 else words[0]
 
@@ -62,6 +62,55 @@ def write_pairs(which: np.ndarray) -> str:
     return f"{which.sum()} of {len(which)} pairs ({numbers})"
 
 
+def examine(
+    report: Report,
+    source: Rotary | Table,
+    calls: measure.NamedPositions,
+    asked: dict[str, np.ndarray],
+    reference: Reference,
+) -> None:
+    """Ask, measure, make the reference, compare call after call, and say.
+
+    The first two calls are measured: 64 successive positions, and 1, 2, 4,
+    8, ... more than the first of these. All calls are compared.
+    """
+    calls = list(calls)
+    near, far = (source.rotations(*call) for call in calls[:2])
+    last = int(calls[1][1].max() - calls[0][1].min())
+    powers, shared = far[: last.bit_length()], near[measure.SHARED]
+    off = np.abs(powers[: len(shared)] - shared).max()
+    if not off <= 2 * reference.tolerance:  # the second call turns otherwise
+        again = [source.rotations(*call) for call in (calls[1], calls[0])]
+        if not asked and all(map(np.array_equal, again, (far, near))):
+            refuse_by_the_call(near, powers, reference)
+        powers = shared
+    sample = Sample(near, powers)
+    reference = read_lengths(report, sample, reference)
+    reference, name = read_frequencies(
+        report, sample, reference, asked, source.rotated
+    )
+    if isinstance(source, Rotary):
+        report.convention += f", {name}"
+
+    compared = []
+    for name, positions in calls:
+        rotations = source.rotations(name, positions)
+        wrong = reference.differ(positions.ravel(), rotations).any(axis=1)
+        some = rotations[np.flatnonzero(wrong)[:3]]
+        wrong = wrong.reshape(positions.shape)
+        compared.append(Call(name, positions, wrong, some))
+    if any(call.wrong.any() for call in compared):
+        say_first(report, compared, reference, source.pairs)
+        say_calls(report, compared, reference)
+    farthest = max(call.positions.max() for call in compared)
+    rows, tokens = np.max([call.positions.shape for call in compared], axis=0)
+    most = "1 row" if rows == 1 else f"{rows} rows"
+    report.looked_at = (
+        f"Looked at: positions {calls[0][1][0, 0]} to {farthest},"
+        f" {len(calls)} calls of up to {tokens} tokens and {most}."
+    )
+
+
 def read_lengths(
     report: Report, sample: Sample, reference: Reference
 ) -> Reference:
@@ -72,7 +121,8 @@ def read_lengths(
     due, sizes = reference.lengths, np.abs(sample.near[1:])
     measured = np.median(sizes, axis=0)
     bound = max(reference.tolerance, measure.OTHER_LENGTH)
-    spread = np.quantile(np.abs(sizes - measured), measure.STEADY, axis=0)
+    off = np.abs(sizes - measured)
+    spread = np.quantile(off, measure.MOST_TOKENS, axis=0)
     other = (spread <= bound) & (np.abs(measured - due) > bound)
     if other.any():
         words = f"{write_pairs(other)} become {write(*measured[other])} times"
@@ -91,9 +141,9 @@ def refuse_by_the_call(
         far: Those of 1, 2, 4, 8, ... positions in one call, `[powers, pairs]`.
         reference: What is forgiven.
     """
-    measured = refine(np.angle(far[0]), far)
-    steady = reference._replace(frequencies=measured)
-    if not steady.differ(2 ** np.arange(len(far)), far).any():
+    measured = measure.refine(np.angle(far[0]), far)
+    of_far = reference._replace(frequencies=measured)
+    if not of_far.differ(2 ** np.arange(len(far)), far).any():
         others = Sample(near, near[measure.SHARED]).frequencies()
         words = f"Pairs turn by {write(*others)} radians per position in a"
         words += f" call of near positions, and by {write(*measured)} in one"
@@ -107,53 +157,53 @@ def read_frequencies(
     reference: Reference,
     asked: dict[str, np.ndarray],
     rotated: int,
-) -> Reference:
-    """Say which pairs have other frequencies, and return a reference with all.
+) -> tuple[Reference, str]:
+    """Say which pairs have other frequencies than are asked for.
 
-    They are held to the nearest that are asked for, or of a base if none are.
-    A pair differs if the frequency measured of it misses fewer tokens.
+    They are held to the nearest of these, or of a base if none are asked for.
+    A pair has others if the frequency measured of it misses fewer tokens.
+
+    Returns:
+        A reference with the frequencies that pairs have, and their name.
     """
-
-    def misses(frequencies: np.ndarray) -> np.ndarray:
-        """Count the tokens that pairs miss, `[pairs]`."""
-        return sample.misses(reference._replace(frequencies=frequencies))
-
-    def nearest(named: dict[str, np.ndarray]) -> str:
-        """Name the frequencies that miss the fewest tokens."""
-        return min(named, key=lambda name: misses(named[name]).sum())
-
     measured = sample.frequencies()
-    bases = bases_near(measured, rotated)
-    name, base = nearest(asked or bases), nearest(bases)
+    bases = measure.bases_near(measured, rotated)
+    name, missed = sample.nearest(reference, asked or bases)
     due = (asked or bases)[name]
-    other = misses(measured) < measure.FEWER * misses(due)
+    of_measured = sample.misses(reference._replace(frequencies=measured))
+    other = of_measured < measure.FEWER * missed
     if not other.any():
-        report.convention = name
-        return reference._replace(frequencies=due)
-    off = other & (abs(measured - due) > measure.OTHER_FREQUENCY * abs(due))
-    if not asked and off[due != 0].mean() > measure.OTHER_PAIRS:
+        return reference._replace(frequencies=due), name
+    far = other & (abs(measured - due) > measure.OTHER_FREQUENCY * abs(due))
+    turning = np.abs(measured).max() > measure.NOTHING
+    meant = turning and far[due != 0].mean() > measure.OTHER_PAIRS
+    if meant and not asked:
         words = f"Pairs turn by {write(*measured)} radians per position, which"
         words += " follow no single base. Such functions are only reviewed"
         raise OutOfReachError(f"{words} with base= or frequencies=.")
     words = write_frequencies(measured, due, other, name)
-    if misses(bases[base]).any():
-        report.convention = "other frequencies"
-        measured = np.where(other, measured, due)
+    name, missed = sample.nearest(reference, bases)
+    frequencies = bases[name]
+    if missed.any():
+        name, frequencies = "other frequencies", np.where(other, measured, due)
     else:
-        words += f". All are those of {base}"
-        report.convention, measured = base, bases[base]
-    report.add("frequencies", f"{words}.", measured=measured, due=due)
-    return reference._replace(frequencies=measured)
+        words += f". All are those of {name}"
+    report.add("frequencies", f"{words}.", measured=frequencies, due=due)
+    return reference._replace(frequencies=frequencies), name
 
 
 def write_frequencies(
     measured: np.ndarray, due: np.ndarray, other: np.ndarray, name: str
 ) -> str:
     """Write which pairs have other frequencies than those of a name."""
-    words = f"{write_pairs(other)} turn by {write(*measured[other])} radians"
-    words += f" per position, not by {write(*due[other])} as with {name}"
-    if due[other].all():
-        words += f" ({write(*measured[other] / due[other])} times)"
+    turned, due = measured[other], due[other]
+    alike = np.isclose(turned, due, rtol=1e-4, atol=0).any()
+    digits = 8 if alike else 5
+    words = f"{write_pairs(other)} turn by {write(*turned, digits=digits)}"
+    words += f" radians per position, not by {write(*due, digits=digits)} as"
+    words += f" with {name}"
+    if due.all():
+        words += f" ({write(*turned / due, digits=digits)} times)"
     return words
 
 
@@ -169,9 +219,9 @@ def say_first(
     position = int(call.positions[row, token])
     rotations, place = call.rotations[0], np.array([position])
     expected = reference.rotations(place)[0]
-    differ = reference.differ(place, rotations[None])[0]
+    wrong = reference.differ(place, rotations[None])[0]
     off = np.nan_to_num(np.abs(rotations - expected), nan=np.inf)
-    pair = np.where(differ, off, -1).argmax()
+    pair = np.where(wrong, off, -1).argmax()
     turned, due = complex(rotations[pair]), complex(expected[pair])
     columns = pairs[pair].tolist()
     number = sum(int(call.wrong.sum()) for call in calls)
@@ -190,23 +240,23 @@ def say_first(
 
 def say_calls(report: Report, calls: list[Call], reference: Reference) -> None:
     """Say in which calls tokens differ, and as which positions they turn."""
-    differ, moves = {}, []
+    described, moves = {}, []
     farthest = max(int(np.abs(call.positions).max()) for call in calls)
     for call in calls:
-        if call.name in differ or not call.wrong.any():
+        if call.name in described or not call.wrong.any():
             continue
         numbers = np.nonzero(call.wrong)[1]
         token = "token" if len({*numbers}) == 1 else "tokens"
         moved = read_back(call, reference, farthest)
         words = f"{call.name} ({token} {write_whole(numbers)}: "
-        differ[call.name] = f"{words}{write_moves(moved)})"
+        described[call.name] = f"{words}{write_moves(moved)})"
         moves += moved
-    words = "; ".join(shorten([*differ.values()], "others", 2))
+    words = "; ".join(shorten([*described.values()], "others", 2))
     names = dict.fromkeys(call.name for call in calls)
-    right = [name for name in names if name not in differ]
+    right = [name for name in names if name not in described]
     words = f"Calls {words} differ. {where_right(calls, right)}"
     words += in_common(moves)
-    report.add("calls", words, differ=[*differ], right=right)
+    report.add("calls", words, differ=[*described], right=right)
 
 
 def read_back(
@@ -222,7 +272,7 @@ def read_back(
     places = np.argwhere(call.wrong)
     for (row, token), rotations in zip(places, call.rotations, strict=False):
         own = call.positions[row, token]
-        other = reference.read_back(rotations, farthest)
+        other = reference.position_of(rotations, farthest)
         if other not in (own, None):
             moved.append((own, other, token, call.positions[0, token]))
     return moved

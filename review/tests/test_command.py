@@ -67,8 +67,8 @@ TYPED = [  # what is typed, the exit code, what is said
     ("yours:table", 2, "No module named 'yours'"),
     ("raises:rotate", 2, "raises:rotate: RuntimeError: no device"),
     ("mine:NUMBER", 2, "encoder=7: give a function"),
-    ("mine:table --layout half", 2, "unexpected keyword argument 'layout'"),
-    (f"{TURN} --start 3", 2, "unexpected keyword argument 'start'"),
+    ("mine:table --layout half", 2, "--layout is for rotary functions"),
+    (f"{TURN} --start 3", 2, "--start is for tables"),
 ]
 
 

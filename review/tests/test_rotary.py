@@ -50,6 +50,25 @@ def scales_by_the_call(x, positions):
     return rope(x, positions, speeds(base=1e4 * max(1, positions.max() / 400)))
 
 
+def in_the_first_call():
+    calls = []
+
+    def rotate(x, positions):
+        calls.append(x)
+        return rope(x, positions) if len(calls) <= WIDTH else x
+
+    return rotate
+
+
+def modulo_6_2832(x, positions):
+    angles = np.fmod(positions[..., None] * speeds(), 2 * 3.1416)
+    return rope(x, np.ones(positions.shape), angles)
+
+
+def fails_far_away(x, positions):
+    return rope(x, positions) if positions.max() < 100 else None
+
+
 BASE = {"base": 1e4}
 LLAMA = {"frequencies": llama3()}
 YARN = {"frequencies": yarn(), "length": YARN_LENGTH}
@@ -83,7 +102,12 @@ WRONG = [  # a function, what is asked for, what is said
         {"max_len": 131_072},
         "Only positions 100001 to",
     ),
-    (at(lambda p: np.where(p, p, np.nan)), {}, "become nan times as long"),
+    (at(lambda p: np.where(p == 7, np.inf, p)), {}, "nan times as long"),
+    (lambda x, p: rope(x, p) * np.inf, {}, "not all numbers are finite"),
+    (in_the_first_call(), {}, "16 of 16 pairs (0 to 15) turn by 0 radians"),
+    (modulo_6_2832, {"max_len": 2**17}, "turn by 0.99999766, 0.562"),
+    (of(speeds() / 1.001), {}, "(0.999 times)"),
+    (fails_far_away, {}, "Convention: half."),
     (of(np.where(PAIR == 5, 0.5, speeds())), {}, "1 of 16 pairs (5) turn by"),
     (of(bfloat16(speeds())), BASE, "by 0.5625, 0.31641, 0.17773, ..., 0.0001"),
     (of(np.where(PAIR == 5, 1, -1) * speeds()), BASE, "(-1 times)"),
@@ -161,6 +185,7 @@ RIGHT = [  # a function, its convention, and what it is held to
     (of(speeds()), USUAL, {}),
     (of(speeds(2)), "interleaved, base 10000", {"width": 2}),
     (of(-speeds()), "half, clockwise, base 10000", BASE),
+    (of(-llama3()), "half, clockwise, the frequencies asked for", LLAMA),
     (of(speeds(base=41_829.3)), "half, base 41829.3", {}),
     (of(speeds(base=1e9)), "half, base 1e+09", {"base": 1e9}),
     (of(speeds() / 4), "half, base 10000 and all divided by 4", {}),
@@ -185,11 +210,16 @@ def test_what_is_right_is_not_accused(rotate, convention, asked):
     assert seen.convention.startswith(convention)
 
 
+def scales_beyond_1400(x, positions):
+    return rope(x, positions, speeds() / (1 + (positions.max() > 1400)))
+
+
 @pytest.mark.parametrize(
     ("rotate", "measured"),
     [
         (of(llama3()), "turn by 1, 0.44037, 0.19392, ..., 0.00000056"),
-        (scales_by_the_call, "by 1, 0.56234, .* near .* by 1, 0.55373"),
+        (scales_by_the_call, "by 1, 0.56234, .* near .* by 1, 0.51778"),
+        (scales_beyond_1400, "by 1, 0.56234, .* near .* by 0.5, 0.28117"),
     ],
 )
 def test_what_may_be_meant_is_refused_with_what_was_measured(rotate, measured):
@@ -199,9 +229,17 @@ def test_what_may_be_meant_is_refused_with_what_was_measured(rotate, measured):
 
 SENSELESS = [
     ({"width": 3}, "width=3: give an even number"),
+    ({"width": 64.0}, "width=64.0: give an even number"),
+    ({"max_len": 600.0}, "max_len=600.0: give 64 to"),
+    ({"base": "10000"}, "base=10000: give a number above 1"),
+    ({"frequencies": []}, "frequencies=[]: give one finite number"),
+    ({"frequencies": [np.nan]}, "frequencies=[nan]: give one finite number"),
     ({"layout": "both"}, "layout=both: give one of ('interleaved'"),
     ({"base": 2, "frequencies": [1]}, "base=2: give a base or frequencies"),
-    ({"frequencies": [1, 1], "width": 2}, "frequencies=[1 1]: give one for"),
+    (
+        {"frequencies": [1, 1], "width": 2},
+        "frequencies=[1 1]: give one finite",
+    ),
 ]
 
 

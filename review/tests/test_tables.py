@@ -4,6 +4,7 @@ The right ones are written here entry by entry with `math` alone.
 """
 
 import math
+import re
 
 import ml_dtypes
 import numpy as np
@@ -99,7 +100,9 @@ WRONG = [  # an encoder, and what has to be said, worked out by hand
     ),
     (drifts, "of 64 rows, once more (tokens 0 to 63: position 0 turned as 1"),
     (lambda n, d: table(n, d)[:, None], "the shape is (64, 1, 32)"),
-    (lambda n, d: table(100, d)[:n], "the shape is (100, 32), not (513, 32)"),
+    (lambda n, d: table(100, d)[:n], "shape is (100, 32), not (1025, 32)"),
+    (lambda n, d: 0 * table(n, d), "become 0 times as long, where 1 is due"),
+    (lambda n, d: 8 * table(n, d), "Convention: paper, interleaved."),
 ]
 
 
@@ -127,6 +130,14 @@ def test_a_tolerance_and_a_start_are_heeded():
     assert "read back are 2 less than the token's own" in found["calls"]
 
 
+def test_frequencies_of_conventions_have_different_names():
+    found = review(table, WIDTH, convention="tensor2tensor, interleaved")
+    words = "as with base 10000 in tensor2tensor .*All are those of base 10000"
+    assert re.search(words, found.findings["frequencies"])
+
+
 def test_arguments_that_make_no_sense_are_named():
     with pytest.raises(ValueError, match="convention=my: give one of"):
         review(table, convention="my")
+    with pytest.raises(ValueError, match="give a whole number"):
+        review(table, start=0.5)
