@@ -58,18 +58,22 @@ def compares_vectors(port):
     return np.allclose(port(vectors, [0, 4, 9]), rotate(vectors, [0, 4, 9]))
 
 
-def compares_scores(last, divide=1, tolerance=1e-4):
+def compares_scores(last, divide=1, tolerance=1e-4, step=1):
     """An answer to exercise 3: a key at 2, a query at many positions."""
 
     def judge(port):
         query, key = np.random.default_rng(1).normal(size=(2, 1, 16))
-        at = np.arange(last + 1)
-        queries = np.repeat(query, last + 1, axis=0)
+        at = np.arange(0, last + 1, step)
+        queries = np.repeat(query, len(at), axis=0)
         found = port(queries, at) @ port(key, [2]).T / divide
         right = rotate(queries, at) @ rotate(key, [2]).T
         return np.allclose(found, right, rtol=0, atol=tolerance)
 
     return judge
+
+
+def one_row(port):
+    return np.all(port(np.ones((1, 16)), np.arange(0, 10_001, 100)) > 0)
 
 
 def shift_test(port):
@@ -83,8 +87,15 @@ REPLIES = [
     (1, [one_pair(2, (1, 0), (0, 1))], "Correct."),
     (1, [one_pair(3, (0, -2), (2, 0))], "Correct."),
     (1, [one_pair(2, (1, 0), (1, 0))], ("the waves begin?", "right angle")),
-    (1, [one_pair(2, (0, 1), (1, 0))], ("Which side", "Negate the key")),
-    (1, [one_pair(0, (1, 0), (0, 1))], ("turned by", ": -0.189 and 0.189.")),
+    (1, [one_pair(2, (0, 1), (1, 0))], ("which side", "Negate the key")),
+    (
+        1,
+        [one_pair(0, (1, 0), (0, 1))],
+        ("turned by then", ": -0.189 and 0.189."),
+    ),
+    (1, [[[x] for x in one_pair(2, (1, 0), (0, 1))]], "Correct."),
+    (1, [[[0] * 16, [0] * 15]], ("16 numbers each", "np.zeros((2, 16))")),
+    (1, [one_pair(0, (0, 1), (1, 0))], ("Next to the query", "Negate the k")),
     (1, [np.zeros((2, 16)).tolist()], "Look at 1 before and 1 after: 0.000"),
     (1, [[1, 0], 7, np.ones((16, 2))], "16 numbers each"),
     (2, [[0, 4, 1, 5, 2, 6, 3, 7], (0, 4, 1, 5, 2, 6, 3, 7)], "Correct."),
@@ -93,10 +104,12 @@ REPLIES = [
     (3, [compares_scores(9999)], "Correct."),
     (3, [compares_scores(last) for last in (8, 200, 4000)], ("late", "4096")),
     (3, [compares_scores(9999, tolerance=1e-9)], ("float32", "atol=1e-3")),
-    (3, [compares_scores(9999, divide=4)], "divide by 4"),
-    (3, [compares_vectors], ("or scores, and how", "scores alone")),
-    (3, [shift_test], ("the right ones?", "that differ")),
-    (3, [lambda port: True], "Yes to every port?"),
+    (3, [compares_scores(9999, divide=4)], "divided by 4?"),
+    (3, [compares_vectors], ("Did you compare vec", "scores alone")),
+    (3, [shift_test], ("Are these?", "that differ")),
+    (3, [compares_scores(9999, step=100)], ("try odd ones?", "odd positions")),
+    (3, [one_row], "one row for each position"),
+    (3, [lambda port: True], ("Yes to every port?", "those of rotate")),
     (3, [lambda port: None], "True for rotate_interleaved."),
 ]
 
