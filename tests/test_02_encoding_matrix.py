@@ -33,16 +33,8 @@ WAY_BACK = [i + half for i in range(32) for half in (0, 32)]
 REPLIES = [
     (1, [by_slices, lambda p, d: by_slices(p, d)[0].tolist()], "Correct."),
     (1, [lambda p, d: list(by_slices(p, d).reshape(-1, 2))], "Correct."),
-    (
-        1,
-        [lambda p, d: by_slices(p, d, factor=2)],
-        ("i counts pairs", "2 * i /"),
-    ),
-    (
-        1,
-        [lambda p, d: by_slices(p, d)[0, WAY_THERE]],
-        ("Interleave", "2 * i + 1"),
-    ),
+    (1, [lambda p, d: by_slices(p, d, factor=2)], "i counts pairs"),
+    (1, [lambda p, d: by_slices(p, d)[0, WAY_THERE]], "Interleave"),
     (1, [last_of_all_rows], ("all the rows before", "2 * i /")),
     (1, [lambda p, d: by_slices(p, d).round(4)], "you are within 0.01"),
     (1, [lambda p, d: by_slices(int(p), d)], "this is row 2"),
@@ -55,11 +47,7 @@ REPLIES = [
     (2, [[0] * 64, WAY_BACK[:4]], ("where are the sine", "i, then i + 32")),
     (3, [(50, 7), [13, 9], np.array([50, 7])], "Correct."),
     (3, [(1, 2)], ("Not exposed at (1, 2): misprint", "Odd columns from 3")),
-    (
-        3,
-        [(900, 21)],
-        ("Compute the entry of misprint", "In column 21, 621 of"),
-    ),
+    (3, [(900, 21)], ("Compute the entry", "In column 21, 621 of")),
     (3, [(50, 0)], "columns, own, spacing, half. Compute"),
     (3, [(0, 63)], "Not exposed at (0, 63)"),
     (3, [(1000, 2), (1.5, 2), 7, "1, 2"], "As a pair, give a position"),

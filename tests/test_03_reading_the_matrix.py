@@ -48,7 +48,6 @@ REPLIES = [
     (1, [column_by_column], "A position above 999?"),
     (1, [lambda row: distances(row).min()], ("Which row is it?", "argmin")),
     (1, [by_the_slow_hand], ("move your hand?", "by hundreds")),
-    (1, [lambda row: round(by_the_slow_hand(row))], "move your hand?"),
     (1, [lambda row: 0], "Always 0?"),
     (1, [lambda row: 3], ("from each of 1000 rows?", "is its distance")),
     (2, [10 * shift(5), (12 * shift(5)).tolist()], "Correct."),

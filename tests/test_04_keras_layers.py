@@ -59,19 +59,9 @@ def compares(batch, length, width, fill=1.0):
 REPLIES = [
     (1, [refuses], "Correct."),
     (1, [lambda *_: None, returns], ("Is an error raised?", "raise V")),
-    (
-        1,
-        [
-            lambda *sizes: refuses(*sizes) is None,
-            lambda n, m: refuses(n and n + (n == m), m),
-        ],
-        ("if 5 ids come, and 5 fit?", "> and not >="),
-    ),
-    (
-        1,
-        [lambda n, _: refuses(n, 5)],
-        ("which error, if too", "is not None and"),
-    ),
+    (1, [lambda *n: refuses(*n) is None], "if 5 ids come, and 5 fit?"),
+    (1, [lambda n, m: refuses(n and n + (n == m), m)], ("5 fit?", "not >=")),
+    (1, [lambda n, _: refuses(n, 5)], "which error, if too"),
     (1, [too_long], ("Can Python compare None", "is not None and")),
     (1, [asserts_length], ("does assert raise", "In place of assert")),
     (2, [lambda ids: ids != 0, lambda i: ops.cast(i, "bool")], "Correct."),

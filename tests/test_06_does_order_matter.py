@@ -80,7 +80,6 @@ REPLIES = [
     (3, [FIRST], ("right without a table", "put it after both")),
     (3, [AFTER + FIRST], ("Do the words settle", "was not learned")),
     (3, [[("A B", "C")], [("A ate B", "A")], ["A", "B"], 5], "Give a list"),
-    (3, [[("A B C D E the", "A")], []], "Give a list"),
 ]
 
 

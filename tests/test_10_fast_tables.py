@@ -49,7 +49,6 @@ REPLIES = [
     (1, [2] * 20, "more than five"),
     (1, [32, 32, 32, 32], ("rows of sines do", "use all five")),
     (1, [100.5, -0.5], "Each size is a whole number"),
-    (1, [16.5] * 5, "Each size is a whole number"),
     (2, moved, "Correct."),
     (2, lambda rows, k: moved(rows, k, 1), "Those rows lie in the other"),
     (2, lambda rows, k: moved(rows, abs(k)), "Hint: Right, but"),

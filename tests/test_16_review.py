@@ -109,26 +109,6 @@ def half_exponents(width):
     return np.exp(-np.arange(width // 2) * np.log(1e4) / width)
 
 
-REPLIES = [
-    (2, rotate, ("The review finds nothing", "only if x.shape[1] is 1")),
-    (2, lambda x, p: rotate(x, p + 1), "Our four checks"),
-    (2, one_row, "calls of many tokens"),
-    (2, all_but_decoding, "In yours, calls of many tokens"),
-    (2, lambda x, p: x if len(x) > 16 else rotate(x, p), "Review your fu"),
-    (2, decodes, "Correct."),
-    (3, half_exponents, "Correct."),
-    (3, lambda width: half_exponents(width) ** 2, "finds nothing in yours"),
-    (3, lambda width: half_exponents(16), "Right at width 16, but not at 32"),
-    (3, lambda width: half_exponents(width)[:3], "8 pairs at width 16"),
-    (
-        3,
-        lambda width: half_exponents(width) ** 4,
-        ("10 000 became 100", "100 is the root of 10 000"),
-    ),
-    (3, lambda width: None, "Nothing was returned"),
-]
-
-
 def at(place):
     """Exercise 1: compare with the right function at some position."""
 
@@ -140,19 +120,29 @@ def at(place):
     return ask
 
 
+REPLIES = [
+    (1, at(60_001), "Correct."),
+    (1, at(3), "rounded_frequencies passes. At which"),
+    (1, at(2047), "Do your positions go beyond 2047?"),
+    (1, at(65_536), "Does bfloat16 hold"),
+    (2, rotate, ("The review finds nothing", "only if x.shape[1] is 1")),
+    (2, lambda x, p: rotate(x, p + 1), "Our four checks"),
+    (2, one_row, "calls of many tokens"),
+    (2, all_but_decoding, "In yours, calls of many tokens"),
+    (2, lambda x, p: x if len(x) > 16 else rotate(x, p), "Review your fu"),
+    (2, decodes, "Correct."),
+    (3, half_exponents, "Correct."),
+    (3, lambda width: half_exponents(width) ** 2, "finds nothing in yours"),
+    (3, lambda width: half_exponents(16), "Right at width 16, but not at 32"),
+    (3, lambda width: half_exponents(width)[:3], "8 pairs at width 16"),
+    (3, lambda width: half_exponents(width) ** 4, "10 000 became 100"),
+    (3, lambda width: None, "Nothing was returned"),
+]
+
+
 @pytest.mark.parametrize(("number", "answer", "reply"), REPLIES)
 def test_exercises_reply_to_what_people_write(names, number, answer, reply):
     assert_replies(names[f"check_{number}"], [answer], reply)
-
-
-def test_exercise_1_wants_a_position_that_tells(names):
-    for place, reply in (
-        (60_001, "Correct."),
-        (3, "rounded_frequencies passes. At which"),
-        (2047, "Do your positions go beyond 2047?"),
-        (65_536, "Does bfloat16 hold"),
-    ):
-        assert_replies(names["check_1"], [at(place)], reply)
 
 
 def test_exercise_1_wants_vectors(names):

@@ -13,7 +13,7 @@ import renew_series
 import store_notebooks
 from conftest import PATHS, ROOT
 from posenc_series import listing
-from posenc_series.cells import TAGS, is_folded, is_form, tags
+from posenc_series.cells import TAGS, is_folded, tags
 
 from tests.compare_figures import pictures
 
@@ -153,11 +153,6 @@ def test_minutes_are_about_as_reckoned(notebook, path):
     )
 
 
-def assert_in_order(notebook, names: list[str], what_to_do: str = "") -> None:
-    there = [cell.id for cell in notebook.cells if cell.id in names]
-    assert there == names, f"{names} are wanted in this order{what_to_do}"
-
-
 def test_each_exercise_is_open_and_its_solution_passes(notebook, path):
     """Four cells, whose ids the command that stores a notebook gives."""
     cells = {cell.id: cell for cell in notebook.cells}
@@ -165,29 +160,15 @@ def test_each_exercise_is_open_and_its_solution_passes(notebook, path):
     for place, number in enumerate(numbers, 1):
         assert number == str(place), "number the exercises anew"
         names = [f"{part}-{number}" for part in PARTS]
-        assert_in_order(notebook, names, f": tag them, {STORE}{path.name}")
+        assert [name for name in cells if name in names] == names, (
+            f"{names} are wanted in this order: tag them, {STORE}{path.name}"
+        )
         answer, solution = cells[names[2]], cells[names[3]]
         assert f"check_{number}(" in answer.source, answer.id
         assert "Not answered yet" in str(answer.outputs), answer.id
         confirms = f"confirm(check_{number}, solution_{number})"
         assert confirms in solution.source, f"{solution.id}: {confirms}"
         assert "The solution passes." in str(solution.outputs), solution.id
-
-
-def test_sentences_are_listed_and_judged_where_they_stand(notebook):
-    """In place of exercises: each has a line in a form, and a verdict."""
-    text = "\n".join(cell.source for cell in code(notebook) if is_form(cell))
-    listed = re.findall(r"(?m)^\? +(\d+) +(.+)$", text)
-    if not listed:
-        return
-    headings = re.findall(r"(?m)^### (\d+)\. (.+)$", prose_of(notebook))
-    assert listed == headings, "forms and headings differ"
-    cells = {cell.id: cell for cell in notebook.cells}
-    for number, _ in listed:
-        parts = ["sentence", "predict", "verdict", "explain"]
-        assert_in_order(notebook, [f"{part}-{number}" for part in parts])
-        shown = str(cells[f"verdict-{number}"].outputs)
-        assert f"Sentence {number}: " in shown, "its cell judges another one"
 
 
 def test_predictions_are_followed_by_their_answer(notebook):

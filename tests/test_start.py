@@ -74,7 +74,6 @@ def computer(monkeypatch) -> Computer:
     [
         ([], "00_in_one_sitting", False),
         (["7"], "07_rotary", False),
-        (["--no-browser"], "00_in_one_sitting", False),
         (["05", "--no-browser"], "05_phrase_demo", True),
     ],
 )

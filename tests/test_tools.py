@@ -5,10 +5,11 @@ Notebooks 05 and 13 test the training.
 
 import runpy
 
+import numpy as np
 import pytest
 from conftest import ROOT, run_up_to
 
-from posenc.stored import load_tables, load_weights
+from posenc.stored import load_tables, load_weights, pack, unpack
 
 
 def test_what_was_trained_is_stored(monkeypatch, tmp_path):
@@ -33,6 +34,16 @@ def test_what_was_trained_is_stored(monkeypatch, tmp_path):
     for name in ("inside", "stranger", "prose"):
         now = (tmp_path / f"posenc/{name}.json").read_text("utf-8")
         assert now == (ROOT / f"posenc/{name}.json").read_text("utf-8"), name
+
+
+def test_rounding_keeps_each_number_within_half_a_step():
+    """Weights are stored in eight bits."""
+    rng = np.random.default_rng(5)
+    matrix = rng.normal(size=(7, 9)) * np.logspace(-6, 6, 7)[:, np.newaxis]
+    packed = pack(matrix)
+    steps = np.array(packed["scales"])[:, np.newaxis]
+    off = np.abs(unpack(packed) - matrix) / steps
+    assert off.max() < 0.6  # scales are rounded, too
 
 
 COMMANDS = """
