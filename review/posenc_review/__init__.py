@@ -166,10 +166,10 @@ def nearest_convention(rows: np.ndarray, base: float) -> str:
     distances = {}
     for name in CONVENTIONS:
         pairs, due = arrange(name, rows.shape[1], base)
-        rotations = measure.unit(measure.as_complex(rows, pairs))
+        rotations = measure.as_complex(rows, pairs)
         steps = rotations[1:] * rotations[:-1].conj()
-        off = np.abs(steps - np.exp(1j * due))
-        distances[name] = np.nan_to_num(off).mean()
+        off = np.angle(steps * np.exp(-1j * due))
+        distances[name] = np.abs(np.nan_to_num(off)).mean()
     return min(distances, key=distances.get)
 
 

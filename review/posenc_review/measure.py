@@ -70,11 +70,6 @@ def as_complex(numbers: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     return np.take(numbers, pairs, axis=-1).view(complex)[..., 0]
 
 
-def unit(numbers: np.ndarray) -> np.ndarray:
-    """Return complex numbers of length 1 and the same angles; 0 remains 0."""
-    return numbers / np.maximum(np.abs(numbers), NOTHING)
-
-
 class Rotary:
     """A rotary function, with the pairs of columns that it rotates."""
 
@@ -274,7 +269,8 @@ class Sample(NamedTuple):
         """
         powers = 2 ** np.arange(len(self.far))
         positions = np.append(np.arange(len(self.near)), powers) - 1
-        rotations = np.concatenate(self) * unit(self.near[1]).conj()
+        back = np.exp(-1j * np.angle(self.near[1]))
+        rotations = np.concatenate(self) * back
         return reference.differ(positions, rotations).sum(axis=0)
 
     def nearest(
@@ -324,11 +320,8 @@ def bases_near(measured: np.ndarray, rotated: int) -> dict[str, np.ndarray]:
     if divisor < SMALLEST_DIVISOR:
         divisor = 1.0
     named = {}
-    for number, by in (
-        (1e4, 1.0),
-        (float(f"{base:.3g}"), float(f"{divisor:.3g}")),
-        (base, divisor),
-    ):
+    rounded = float(f"{base:.3g}"), float(f"{divisor:.3g}")
+    for number, by in (1e4, 1.0), rounded, (base, divisor):
         if not 1 < number < LARGEST_BASE or by > LARGEST_DIVISOR:
             continue
         name = f"base {number:.6g}"

@@ -65,7 +65,7 @@ def write_pairs(which: np.ndarray) -> str:
 def examine(
     report: Report,
     source: Rotary | Table,
-    calls: measure.NamedPositions,
+    calls: list[tuple[str, np.ndarray]],
     asked: dict[str, np.ndarray],
     reference: Reference,
 ) -> None:
@@ -74,7 +74,6 @@ def examine(
     The first two calls are measured: 64 successive positions, and 1, 2, 4,
     8, ... more than the first of these. All calls are compared.
     """
-    calls = list(calls)
     near, far = (source.rotations(*call) for call in calls[:2])
     last = int(calls[1][1].max() - calls[0][1].min())
     powers, shared = far[: last.bit_length()], near[measure.SHARED]
@@ -136,10 +135,7 @@ def refuse_by_the_call(
 ) -> None:
     """Refuse a function that turns steadily, but otherwise with far positions.
 
-    Args:
-        near: The rotations at 64 successive positions, `[64, pairs]`.
-        far: Those of 1, 2, 4, 8, ... positions in one call, `[powers, pairs]`.
-        reference: What is forgiven.
+    Rotations are those of a `Sample`: `near` of one call, `far` of another.
     """
     measured = measure.refine(np.angle(far[0]), far)
     of_far = reference._replace(frequencies=measured)

@@ -60,7 +60,7 @@ TYPED = [  # what is typed, the exit code, what is said
     ("mine:late --width 32 --max-len 99 --start 1", 0, "Findings: 0"),
     (TURN, 0, "Convention: half, base 10000."),
     (f"{TURN} --base 500", 1, "All are those of base 10000"),
-    (f"{TURN} --config config.json", 2, "install transformers and torch"),
+    (f"{TURN} --config config.json", 2, "No module named 'transformers'"),
     ("mine:clipped --rotary --max-len 200", 1, "100 turned as 99, 101 as 99"),
     ("mine:rotate", 1, "A call of 64 rows fails: AttributeError"),
     ("mine:nobody", 2, "has no attribute 'nobody'"),

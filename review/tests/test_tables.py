@@ -64,6 +64,10 @@ def changed_by_a_long_table(rows, width):
     return table(rows, width) + (rows > 1100) * (np.arange(rows) == 7)[:, None]
 
 
+def nan_in_row_0(rows, width):
+    return np.where(np.arange(rows)[:, None], table(rows, width), np.nan)
+
+
 def drifts(rows, width, calls=[]):  # noqa: B006
     calls.append(rows)
     return table(rows, width, lambda n: n + len(calls) // 6)
@@ -103,6 +107,7 @@ WRONG = [  # an encoder, and what has to be said, worked out by hand
     (lambda n, d: table(100, d)[:n], "shape is (100, 32), not (1025, 32)"),
     (lambda n, d: 0 * table(n, d), "become 0 times as long, where 1 is due"),
     (lambda n, d: 8 * table(n, d), "Convention: paper, interleaved."),
+    (nan_in_row_0, "Only positions 0 differ"),
 ]
 
 
