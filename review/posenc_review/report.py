@@ -72,7 +72,8 @@ def examine(
     """Ask, measure, make the reference, compare call after call, and say.
 
     The first two calls are measured: 64 successive positions, and 1, 2, 4,
-    8, ... more than the first of these. All calls are compared.
+    8, ... more than the first of these, which may be followed by the last
+    position of all. All calls are compared.
     """
     near, far = (source.rotations(*call) for call in calls[:2])
     last = int(calls[1][1].max() - calls[0][1].min())
