@@ -147,7 +147,7 @@ REPLIES = [
     (nearer_wins, FIRST[:8], "Give 64 finite"),
     (lambda v, rope: rope(v, v, 3), FIRST, "Give True or False."),
     (lambda v, rope: bool(v[0] < 5), 9 * FIRST, "`rope` is not used"),
-    (lambda v, rope: rope(v, v[::-1], 9) > 0, FIRST, "further apart"),
+    (lambda v, rope: rope(v, v[::-1], 9) > 0, FIRST, "bolder"),
     (nearer_wins(FIRST, lambda *_: 0), FIRST, "Does your answer have"),
 ]
 
