@@ -7,11 +7,13 @@ const posenc = (() => {
   let store = {}; // where the browser keeps nothing, or has no room left
   let isLasting = false;
   try {
-    localStorage.setItem("posenc-test", "");
-    localStorage.removeItem("posenc-test");
     store = localStorage;
+    store.setItem("posenc-test", "");
+    store.removeItem("posenc-test");
     isLasting = true;
-  } catch {}
+  } catch {
+    store = { ...store }; // what was kept before can still be read
+  }
 
   // Kinds are "prediction", a text; "cell", with the `source` and what it was;
   // "right", an exercise. Ids are those of the notebook's cells.

@@ -4,6 +4,7 @@ const LOADS = "loads Python into this page: about 20 MB the first time, and noth
 const HOW =
   "Python runs in this page. Run a cell with its button or with Shift+Enter: the cells above it that have not" +
   " run yet run first. What you change stays in this browser.";
+const LOST = "The files that run this page do not load. Reload it once the network is back.";
 
 const places = [...document.querySelectorAll("[data-run]")];
 const first = document.querySelector(".tag_exercise")?.closest("section");
@@ -15,12 +16,19 @@ if (first) {
 }
 
 async function run(place) {
+  let module;
+  try {
+    module = await import(`./session.js${search}`);
+  } catch {
+    place.textContent = LOST;
+    return;
+  }
   places.forEach((each) => each !== place && each.remove());
   place.textContent = HOW;
   place.tabIndex = -1;
   place.focus();
   addScratchCell();
-  const { Session } = await import(`./session.js${search}`);
+  const { Session } = module;
   posenc.session = new Session([...document.querySelectorAll("[id^='cell-id='] + .cell")]);
 }
 

@@ -14,10 +14,17 @@ async function load(name) {
   return answer;
 }
 
+async function gunzip(answer) {
+  try {
+    const stream = answer.body.pipeThrough(new DecompressionStream("gzip"));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+  } catch {
+    throw new Error("packages.bin did not arrive whole");
+  }
+}
+
 // Write what packages.bin holds: a line of paths and sizes, then the contents.
-async function unpack(answer, FS, folder) {
-  const stream = (await answer).body.pipeThrough(new DecompressionStream("gzip"));
-  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+function unpack(bytes, FS, folder) {
   let at = bytes.indexOf("\n".charCodeAt()) + 1;
   const sizes = JSON.parse(new TextDecoder().decode(bytes.subarray(0, at)));
   for (const [name, size] of Object.entries(sizes)) {
@@ -28,7 +35,7 @@ async function unpack(answer, FS, folder) {
 }
 
 async function start() {
-  const packages = load("packages.bin");
+  const packages = load("packages.bin").then(gunzip);
   const [{ loadPyodide }, lockFileContents] = await Promise.all([
     import(`${pyodideFolder}pyodide.mjs`),
     load("pyodide-lock.json").then((answer) => answer.text()),
@@ -36,7 +43,7 @@ async function start() {
   const python = await loadPyodide({
     indexURL: pyodideFolder,
     lockFileContents,
-    fsInit: (FS, { sitePackages }) => unpack(packages, FS, sitePackages),
+    fsInit: async (FS, { sitePackages }) => unpack(await packages, FS, sitePackages),
   });
   await packages; // Pyodide hides the error of its `fsInit`
   python.registerJsModule("page", {
