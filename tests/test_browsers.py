@@ -150,6 +150,41 @@ def test_nothing_is_kept_and_nothing_loads(browser, address, project):
     page.close()
 
 
+LOST = [
+    ("session.js", None, ".run", "network is back"),
+    ("packages.bin", b"\x1f\x8b", ".session [role]", "did not arrive whole"),
+]
+
+
+@pytest.mark.parametrize(("file", "body", "place", "words"), LOST)
+def test_what_does_not_load_is_named(
+    browser, address, file, body, place, words
+):
+    def lose(route):
+        route.abort() if body is None else route.fulfill(body=body)
+
+    page = browser.new_page()
+    page.route(f"**/{file}*", lose)
+    page.goto(f"{address}{FIRST.stem}.html")
+    page.get_by_role("button", name="Run this page here").first.click()
+    page.locator(place).filter(has_text=words).first.wait_for()
+    page.close()
+
+
+def test_what_was_kept_is_shown_where_there_is_no_room_left(browser, address):
+    page = browser.new_page()
+    kept = json.dumps(f"posenc-right/{FIRST.stem}/check-1")
+    page.add_init_script(
+        f"localStorage[{kept}] = 'true';"
+        "Storage.prototype.setItem = () => { throw new Error('full'); };"
+    )
+    page.goto(f"{address}{FIRST.stem}.html")
+    words = page.locator(".your-work").inner_text()
+    assert "1 of 1 exercises right" in words
+    assert "keeps nothing" in words
+    page.close()
+
+
 # The other browsers: what opens a page there, and what runs a script.
 
 PATIENCE = 600  # seconds; Python in WebKit, on a busy machine, needs 200

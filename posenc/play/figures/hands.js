@@ -1,8 +1,9 @@
 // One row of the encoding: eight clock hands, each read twice.
 
 add("hands", {
-  ask: `Drag the framed row by its tag, or turn one of the first four hands. Which hands tell neighboring positions apart? Which tell the first
-    half of the positions from the second?`,
+  ask: `Drag the framed row by its tag, or turn one of the first four hands.
+    Which hands tell neighboring positions apart? Which tell the first half of
+    the positions from the second?`,
   note: `The number above each dial is the hand's wavelength, λ. The first hand is
     back where it was after 6.3 positions, so its columns flicker from row to
     row and tell neighbors apart. The third hand needs 63 positions: its sine
