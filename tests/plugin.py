@@ -12,10 +12,13 @@ from pathlib import Path
 import matplotlib
 import pytest
 from nbval.plugin import IPyNbCell
+from posenc_series import listing
 from xdist.scheduler import LoadFileScheduling
 
 # What imports TensorFlow, which takes five seconds: one process runs it all.
-TENSORFLOW = re.compile(r"tests/test_(0[45689]|13|layers|letters|publ|tools)")
+NUMBERS = [each.number for each in listing.NOTEBOOKS if each.tensorflow]
+FILES = "|".join([*NUMBERS, "layers", "letters", "published", "tools"])
+TENSORFLOW = re.compile(f"tests/test_({FILES})")
 SANITIZE = Path(__file__).with_name("sanitize.cfg")
 
 
@@ -71,7 +74,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def takes_long(item: pytest.Item) -> bool:
-    """Whether a test opens a browser or trains, or a cell takes times."""
+    """Whether a test opens a browser, imports TensorFlow or is a slow cell."""
     if TENSORFLOW.match(item.nodeid):
         return True
     if isinstance(item, IPyNbCell):

@@ -183,22 +183,26 @@ def test_the_presenters_view_has_notes_and_leads(browser, deck):
         assert re.search(r"0 of \d min · .+ · slide 3 of 7", clock)
 
 
-LAST = {"Exercises", "Recap", "Further reading"}
-LASTS = {"90 minutes": 90, "Half a day": 240}
+CLOSING = {"Exercises", "Recap", "Further reading"}
+MINUTES = {"90 minutes": 90, "Half a day": 240}
 DECK = re.compile(r"slides\.py (\d\d) --minutes (\d+)(?: --sections (.+))?")
 
 
-@pytest.mark.parametrize("plan", lessons.read_plans(), ids=LASTS)
+@pytest.mark.parametrize("plan", lessons.read_plans(), ids=MINUTES)
 def test_a_plan_fills_its_time_and_its_decks_and_notebooks_fit(plan):
-    assert sum(row[0] for row in plan["rows"]) == LASTS[plan["title"]]
-    for number, planned, sections in DECK.findall(plan["about"]):
+    assert sum(row[0] for row in plan["rows"]) == MINUTES[plan["title"]]
+    decks = DECK.findall(plan["about"])
+    assert len(decks) == plan["about"].count("slides.py")
+    for number, planned, sections in decks:
         deck = slides.Deck(PATHS[int(number)], shlex.split(sections))
         needed = sum(slide.minutes for slide in deck.slides)
         assert needed <= int(planned), number
     for planned, what, _ in plan["rows"]:
         if read := re.match(r"(\d\d),? (up to|with all six steps)", what):
             cells = read_notebook(PATHS[int(read[1])]).cells
-            parts = [p for title, p in by_section(cells) if title not in LAST]
+            parts = [
+                p for title, p in by_section(cells) if title not in CLOSING
+            ]
             assert sum(map(minutes_for, parts)) <= planned, what
 
 

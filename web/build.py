@@ -63,7 +63,7 @@ def build(repository: str, address: str) -> None:
 
 def version_to_run(pyodide: Path) -> str:
     """What changes when anything changes that runs a page."""
-    files = [*sorted(WEB.glob("static/run/*")), pyodide / "packages.bin"]
+    files = sorted([*WEB.glob("static/run/*"), *pyodide.iterdir()])
     return sha256(b"".join(path.read_bytes() for path in files))[:8]
 
 

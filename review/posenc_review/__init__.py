@@ -53,12 +53,16 @@ def review_rotary(
         OutOfReachError: If nothing is asked, and frequencies follow no base,
             or others in calls with far positions.
     """
-    listed = np.ravel([] if frequencies is None else frequencies)
+    try:
+        asked = [] if frequencies is None else frequencies
+        listed = np.asarray(asked, float).ravel()
+    except (TypeError, ValueError):
+        check("frequencies", frequencies, False, "one finite number a pair")
     if width is None:
         width = 2 * len(listed) or 64
     check("rotate", rotate, callable(rotate), "a function")
     check_whole("width", width, range(2, 1025, 2), "an even number to 1024")
-    check_whole("max_len", max_len, range(64, 2**24), "64 to 2**24")
+    check_whole("max_len", max_len, range(64, 2**24), "64 to 2**24 - 1")
     if frequencies is not None:
         right = 0 < 2 * len(listed) <= width and np.isfinite(listed).all()
         check("frequencies", listed, right, "one finite number a pair")
@@ -135,8 +139,10 @@ def review(
     known = convention in ("", *CONVENTIONS)
     check("encoder", encoder, callable(encoder), "a function")
     check_whole("d_model", d_model, range(2, 65537, 2), "an even number")
-    check_whole("max_len", max_len, range(64, 2**53), "64 or more")
-    check_whole("start", start, range(-(2**53), 2**53), "a whole number")
+    check_whole("max_len", max_len, range(64, 2**24), "64 to 2**24 - 1")
+    # Beyond, what float32 may lose of the fastest angle is more than a radian.
+    near = range(-(2**20), 2**20)
+    check_whole("start", start, near, "a whole number from -2**20 to 2**20")
     check("convention", convention, known, f"one of {CONVENTIONS}")
     check_above("base", base, 1)
     check_above("tolerance", tolerance, 0)
@@ -162,7 +168,10 @@ def review(
 
 
 def nearest_convention(rows: np.ndarray, base: float) -> str:
-    """Name the convention whose steps those between rows are nearest to."""
+    """Name the convention whose steps those between rows are nearest to.
+
+    A table of another base is near none, and then it is one of the paper's.
+    """
     distances = {}
     for name in CONVENTIONS:
         pairs, due = arrange(name, rows.shape[1], base)
@@ -170,7 +179,12 @@ def nearest_convention(rows: np.ndarray, base: float) -> str:
         steps = rotations[1:] * rotations[:-1].conj()
         off = np.angle(steps * np.exp(-1j * due))
         distances[name] = np.abs(np.nan_to_num(off)).mean()
-    return min(distances, key=distances.get)
+    nearest = min(distances, key=distances.get)
+    paper = min(
+        (name for name in distances if "paper" in name), key=distances.get
+    )
+    clearly = distances[nearest] < measure.CLEARLY * distances[paper]
+    return nearest if clearly else paper
 
 
 def arrange(

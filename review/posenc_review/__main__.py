@@ -50,6 +50,8 @@ def main() -> int:
     except (Exception, SystemExit) as error:  # whatever the module raises
         command.error(f"{target}: {type(error).__name__}: {error}")
     layers = given.pop("layers", "")
+    if layers and "config" not in given:
+        command.error("--layers needs --config")
     if "config" in given:
         path = given.pop("config")
         try:

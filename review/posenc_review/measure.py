@@ -20,6 +20,7 @@ NOTHING = 1e-12  # float64 leaves about 1e-16 where a number should be 0
 OTHER_LENGTH = 1e-3  # YaRN's lengths are 1.07 or more
 MOST_TOKENS = 0.9  # the share that has a pair's length
 COUNTABLE = 0.3  # radians, far from the half turn that goes either way
+CLEARLY = 0.5  # of the distance to the paper's formula: another one is meant
 FEWER = 0.5  # of the tokens that an expected frequency misses
 OTHER_FREQUENCY = 0.02  # relative; rounding to bfloat16 stays below 0.002
 OTHER_PAIRS = 0.25  # the share with other frequencies that may be meant
@@ -158,15 +159,15 @@ class Table:
 def rotary_calls(max_len: int, width: int) -> NamedPositions:
     """Yield names of calls, and positions `[rows, tokens]` below `max_len`.
 
-    No length is a multiple of a block, but 4096. Batches are larger than 16
-    and 32. Positions are near and far, alone and together.
+    The long calls but 4096 are no multiple of a block. Batches are larger than
+    16 and 32. Positions are near and far, alone and together.
     """
     random = np.random.default_rng(7)
     yield "of positions 0 to 63", np.arange(NEAR)[None]
     doubled = 2 ** np.arange((max_len - 1).bit_length())
     far = np.append(doubled, max_len - 1)  # which scaling may depend on
     yield "of positions 1, 2, 4, 8 and so on", far[None]
-    for tokens in (7, 129, 333, 1025, min(20_011, 2**22 // width)):
+    for tokens in (7, 129, 333, 1025, min(20_011, 2**22 // width - 5)):
         if tokens <= max_len:
             start = min(20, max_len - tokens)
             yield f"of {tokens} tokens", start + np.arange(tokens)[None]

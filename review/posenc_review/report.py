@@ -80,6 +80,7 @@ def examine(
     powers, shared = far[: last.bit_length()], near[measure.SHARED]
     off = np.abs(powers[: len(shared)] - shared).max()
     if not off <= 2 * reference.tolerance:  # the second call turns otherwise
+        # What has a memory answers otherwise again, and that is no scaling.
         again = [source.rotations(*call) for call in (calls[1], calls[0])]
         if not asked and all(map(np.array_equal, again, (far, near))):
             refuse_by_the_call(near, powers, reference)
@@ -93,12 +94,12 @@ def examine(
         report.convention += f", {name}"
 
     compared = []
-    for name, positions in calls:
-        rotations = source.rotations(name, positions)
+    for call_name, positions in calls:
+        rotations = source.rotations(call_name, positions)
         wrong = reference.differ(positions.ravel(), rotations).any(axis=1)
         some = rotations[np.flatnonzero(wrong)[:3]]
         wrong = wrong.reshape(positions.shape)
-        compared.append(Call(name, positions, wrong, some))
+        compared.append(Call(call_name, positions, wrong, some))
     if any(call.wrong.any() for call in compared):
         say_first(report, compared, reference, source.pairs)
         say_calls(report, compared, reference)

@@ -31,8 +31,8 @@ def of(frequencies, layout="half"):
     return lambda x, p: rope(x, p, frequencies, layout)
 
 
-def without_the_end(p):
-    return p * (token(p) < (p.shape[1] // 128 * 128 or p.shape[1]))
+def without_the_end(p, block=128):
+    return p * (token(p) < (p.shape[1] // block * block or p.shape[1]))
 
 
 def mixes_layouts(x, positions):
@@ -41,9 +41,14 @@ def mixes_layouts(x, positions):
     return x * np.cos(angles) + np.concatenate([-b, a], -1) * np.sin(angles)
 
 
-def grows_for_good(x, positions, longest=[400]):  # noqa: B006
-    longest[0] = max(longest[0], positions.max())
-    return rope(x, positions, speeds(base=1e4 * longest[0] / 400))
+def growing_for_good():
+    longest = [400]
+
+    def rotate(x, positions):
+        longest[0] = max(longest[0], positions.max())
+        return rope(x, positions, speeds(base=1e4 * longest[0] / 400))
+
+    return rotate
 
 
 def scales_by_the_call(x, positions):
@@ -117,7 +122,13 @@ WRONG = [  # a function, what is asked for, what is said
     (of(speeds()), PART, "15 of 16 pairs (1 to 15) turn by"),
     (of(speeds()), {"layout": "interleaved"}, "half: columns [ 0 16] and so"),
     (mixes_layouts, {}, "radians, where 1 is due, and become 1.01"),
-    (grows_for_good, BASE, "of positions 0 to 63, once more (tokens 1 to 63"),
+    (growing_for_good(), BASE, "0 to 63, once more (tokens 1 to 63"),
+    (growing_for_good(), {}, "0 to 63, once more (tokens 1 to 63"),
+    (
+        lambda x, p: rope(x, without_the_end(p, 2048), speeds(256)),
+        {"width": 256, "max_len": 17_000},
+        "of 16379 tokens (tokens 14336 to 16378",
+    ),
     (scales_by_the_call, BASE, "of 1025 tokens (tokens 0 to 1024"),
     (lambda x, p: rope(x, p / (len(x) < 33)), {}, "rows of 5 tokens (tok"),
     (lambda x, p: x, {}, "no column is mixed with another at positions 0 to"),
@@ -234,11 +245,12 @@ SENSELESS = [
     ({"base": "10000"}, "base=10000: give a number above 1"),
     ({"frequencies": []}, "frequencies=[]: give one finite number"),
     ({"frequencies": [np.nan]}, "frequencies=[nan]: give one finite number"),
+    ({"frequencies": ["a"]}, "frequencies=['a']: give one finite number"),
     ({"layout": "both"}, "layout=both: give one of ('interleaved'"),
     ({"base": 2, "frequencies": [1]}, "base=2: give a base or frequencies"),
     (
         {"frequencies": [1, 1], "width": 2},
-        "frequencies=[1 1]: give one finite",
+        "frequencies=[1. 1.]: give one finite",
     ),
 ]
 

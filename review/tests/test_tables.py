@@ -87,6 +87,7 @@ def with_positions(read):
 
 WRONG = [  # an encoder, and what has to be said, worked out by hand
     (with_exponents(EVEN * np.log10(5e5) / 4), "All are those of base 500000"),
+    (with_exponents(EVEN * np.log10(5e5) / 4), "Convention: paper, interl"),
     (
         with_positions(lambda n: n + 1),
         "read back are 1 more than the token's own",

@@ -30,7 +30,8 @@ function unpack(bytes, FS, folder) {
   for (const [name, size] of Object.entries(sizes)) {
     const path = `${folder}/${name}`;
     FS.mkdirTree(path.slice(0, path.lastIndexOf("/")));
-    FS.writeFile(path, bytes.subarray(at, (at += size)), { canOwn: true });
+    FS.writeFile(path, bytes.subarray(at, at + size), { canOwn: true });
+    at += size;
   }
 }
 
