@@ -1,4 +1,4 @@
-"""A laptop serves the site to a room, and fills sticks."""
+"""A laptop serves the site to a room."""
 
 import gzip
 import threading
@@ -6,9 +6,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 import serve
-import stick
 from posenc_series.commands import CommandError
-from posenc_series.listing import NOTEBOOKS
 
 
 @pytest.fixture
@@ -49,13 +47,3 @@ def test_without_a_site_it_says_how_to_build_one(tmp_path, monkeypatch):
     monkeypatch.setattr(serve, "SITE", tmp_path)
     with pytest.raises(CommandError, match=r"uv run web/build\.py"):
         serve.main([])
-
-
-def test_a_stick_without_wheels_has_notebooks_and_words(tmp_path):
-    stick.main([str(tmp_path)])
-    names = {path.name for path in (tmp_path / "notebooks").glob("*.ipynb")}
-    assert names == {each.file for each in NOTEBOOKS}
-    words = (tmp_path / "START.txt").read_text()
-    assert f"py -{stick.PYTHON} -m venv env" in words
-    assert "00 01 02 03 07" in words
-    assert "wheels" not in {path.name for path in tmp_path.iterdir()}

@@ -49,7 +49,7 @@ def test_rounding_keeps_each_number_within_half_a_step():
 COMMANDS = """
 tools/renew_series.py tools/store_models.py tools/store_notebooks.py
 tools/posenc_series/learners.py workshop/handouts.py workshop/serve.py
-workshop/slides.py workshop/stick.py
+workshop/slides.py
 """
 
 
