@@ -13,7 +13,14 @@ from . import measure
 from .measure import CallError, Reference, Rotary, Table, geometric
 from .report import OutOfReachError, Report, examine
 
-__all__ = ["OutOfReachError", "Report", "review", "review_rotary"]
+__all__ = [
+    "CONVENTIONS",
+    "LAYOUTS",
+    "OutOfReachError",
+    "Report",
+    "review",
+    "review_rotary",
+]
 
 LAYOUTS = ("interleaved", "half", "interleaved, written as half")
 CONVENTIONS = [  # of tables
@@ -50,6 +57,7 @@ def review_rotary(
         tolerance: How far a number may be off, beside what float32 loses.
 
     Raises:
+        ValueError: If an argument makes no sense.
         OutOfReachError: If nothing is asked, and frequencies follow no base,
             or others in calls with far positions.
     """
@@ -135,6 +143,9 @@ def review(
         tolerance: How far an entry may be off, beside what float32 loses.
         base: What it is held to.
         start: The position of the table's first row.
+
+    Raises:
+        ValueError: If an argument makes no sense.
     """
     known = convention in ("", *CONVENTIONS)
     check("encoder", encoder, callable(encoder), "a function")
@@ -160,6 +171,7 @@ def review(
         if "tensor2tensor" in held_to:
             name += " in tensor2tensor"
         table = Table(encoder, start, pairs)
+        tolerance += measure.ULPS * measure.ROUNDING
         reference = Reference(due, np.ones(len(due)), tolerance)
         examine(report, table, calls, {name: due}, reference)
     except CallError as error:

@@ -12,28 +12,30 @@ import sys
 from pathlib import Path
 from pkgutil import resolve_name
 
-from . import review, review_rotary
+from . import CONVENTIONS, LAYOUTS, review, review_rotary
+
+OPTIONS = [
+    ("base", float, "what it is held to; a table by default to 10000"),
+    ("layout", str, f"(rotary) {'; '.join(LAYOUTS)}"),
+    ("length", float, "(rotary) by which factor vectors are stretched"),
+    ("config", str, "(rotary) hold it to a model's config.json"),
+    ("layers", str, "whose settings, if a model has layers of two kinds"),
+    ("convention", str, f"(table) {'; '.join(CONVENTIONS)}"),
+    ("start", int, "(table) the position of the first row"),
+    ("width", int, "columns; by default 64"),
+    ("max-len", int, "positions or rows; by default 131072 and 70000"),
+    ("tolerance", float, "the error forgiven; by default 1e-4 and 1e-6"),
+]
 
 
 def main() -> int:
     """Run the command and return its exit code."""
-    command = argparse.ArgumentParser(
-        "posenc-review",
-        description=__doc__,
-        epilog=f"{review_rotary.__doc__}\n\nOr: {review.__doc__}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    command = argparse.ArgumentParser("posenc-review", description=__doc__)
     command.add_argument("target", help="package.module:function")
     words = "the function is rotate(x, positions), not encoder(rows, width)"
     command.add_argument("--rotary", action="store_true", help=words)
-    command.add_argument("--config", help="hold it to a model's config.json")
-    command.add_argument("--layers", help="whose settings, if there are more")
-    for name in ("layout", "convention"):
-        command.add_argument(f"--{name}")
-    for name in ("width", "max-len", "start"):
-        command.add_argument(f"--{name}", type=int)
-    for name in ("base", "length", "tolerance"):
-        command.add_argument(f"--{name}", type=float)
+    for name, kind, words in OPTIONS:
+        command.add_argument(f"--{name}", type=kind, help=words)
     given = vars(command.parse_args())
     target, rotary = given.pop("target"), given.pop("rotary")
     given = {name: value for name, value in given.items() if value is not None}

@@ -83,7 +83,7 @@ class Rotary:
             [ask(function, ALONE, x.shape, x, positions) for x in columns]
         )
         self.pairs, self.written, self.rotated = read_pairs(results)
-        self.ulp = 0.0  # from 1 to the number below, in results of 16 bits
+        self.ulp = ROUNDING  # from 1 to the number below: float32 or 16 bits
         fraction, _ = np.frexp(results)
         for bits in BITS:
             if not (fraction * 2**bits % 1).any():

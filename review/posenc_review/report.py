@@ -48,6 +48,13 @@ def write(*numbers: float, digits: int = 5) -> str:
     return ", ".join(shorten(words)) if len({*words}) > 1 else words[0]
 
 
+def digits_for(measured: np.ndarray, due: np.ndarray) -> int:
+    """Return how many digits, 5 or more, tell numbers from those due."""
+    off = np.abs(measured - due) / np.maximum(np.abs(due), measure.NOTHING)
+    least = np.min(off[off > measure.NOTHING], initial=1.0)
+    return max(5, 2 + int(-np.log10(least)))
+
+
 def write_whole(numbers: np.ndarray) -> str:
     """Write whole numbers, each once: "0 to 4", or "0, 3, 5, ..., 99"."""
     each = np.unique(numbers).tolist()
@@ -195,8 +202,7 @@ def write_frequencies(
 ) -> str:
     """Write which pairs have other frequencies than those of a name."""
     turned, due = measured[other], due[other]
-    alike = np.isclose(turned, due, rtol=1e-4, atol=0).any()
-    digits = 8 if alike else 5
+    digits = digits_for(turned, due)
     words = f"{write_pairs(other)} turn by {write(*turned, digits=digits)}"
     words += f" radians per position, not by {write(*due, digits=digits)} as"
     words += f" with {name}"
@@ -221,13 +227,15 @@ def say_first(
     off = np.nan_to_num(np.abs(rotations - expected), nan=np.inf)
     pair = np.where(wrong, off, -1).argmax()
     turned, due = complex(rotations[pair]), complex(expected[pair])
+    angles = np.angle([turned, due])
+    digits = digits_for(*angles[:, None])
     columns = pairs[pair].tolist()
     number = sum(int(call.wrong.sum()) for call in calls)
     words = f"{number} of {sum(call.wrong.size for call in calls)} differ. The"
     words += f" first is token {token} of row {row}, at position {position},"
     words += f" in a call {call.name}: columns {columns[0]} and {columns[1]}"
-    words += f" are turned by {write(np.angle(turned))} radians, where"
-    words += f" {write(np.angle(due))} is due"
+    words += f" are turned by {write(angles[0], digits=digits)} radians, where"
+    words += f" {write(angles[1], digits=digits)} is due"
     if not abs(abs(turned) - abs(due)) <= reference.tolerance:
         words += f", and become {write(abs(turned))} times as long, where"
         words += f" {write(abs(due))} is due"

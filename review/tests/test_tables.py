@@ -109,6 +109,10 @@ WRONG = [  # an encoder, and what has to be said, worked out by hand
     (lambda n, d: 0 * table(n, d), "become 0 times as long, where 1 is due"),
     (lambda n, d: 8 * table(n, d), "Convention: paper, interleaved."),
     (nan_in_row_0, "Only positions 0 differ"),
+    (
+        lambda n, d: nan_in_row_0(n, d)[:, np.r_[:d:2, 1:d:2]],
+        "Convention: paper, half.",
+    ),
 ]
 
 
@@ -122,6 +126,7 @@ def test_what_differs_is_measured(encoder, words):
 
 def test_what_float32_loses_is_forgiven():
     assert not review(in_float32, WIDTH, max_len=1136).findings
+    assert not review(in_float32, WIDTH, max_len=64, tolerance=1e-9).findings
 
 
 def test_a_tolerance_and_a_start_are_heeded():
