@@ -57,7 +57,7 @@ def test_the_forms_list_the_sentences_that_are_judged():
 def test_true_false_and_depends_all_occur_and_no_letter_pays():
     last = [cases[-1] for cases in VERDICTS.values()]
     for word in ("true", "false", "it depends"):
-        assert 5 <= last.count(word) <= 8
+        assert 4 <= last.count(word) <= 6
     depends = (
         f"`d` everywhere, you get {last.count('it depends')} of {len(last)}"
     )
@@ -104,7 +104,7 @@ def test_answers_are_read_in_the_ways_people_write_them(rule, written):
 
 def test_a_form_names_what_is_missing_and_takes_answers_back(rule, capsys):
     rule["said"](fill({7: "d", 8: "f", 9: "x", 10: "maybe"}))
-    assert "Not answered yet: 9 10 11\n" in capsys.readouterr().out
+    assert "Not answered yet: 6 9 10 11\n" in capsys.readouterr().out
     assert rule["ANSWERS"] == {7: "d", 8: "f"}
     rule["said"](fill({}))
     assert rule["ANSWERS"] == {}
@@ -147,7 +147,7 @@ REPLIES = [
     (nearer_wins, FIRST[:8], "Give 64 finite"),
     (lambda v, rope: rope(v, v, 3), FIRST, "Give True or False."),
     (lambda v, rope: bool(v[0] < 5), 9 * FIRST, "`rope` is not used"),
-    (lambda v, rope: rope(v, v[::-1], 9) > 0, FIRST, "bolder"),
+    (lambda v, rope: rope(v, v[::-1], 9) > 0, FIRST, "claim less"),
     (nearer_wins(FIRST, lambda *_: 0), FIRST, "Does your answer have"),
 ]
 
