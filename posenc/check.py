@@ -22,8 +22,9 @@ Judging it raised"""
 Hint = str | tuple[str, str]  # of a pair, the second comes the next time
 
 # For each check, how often it has shown which hint since the kernel started:
-# a mistake's place among the mistakes, or None where no mistake fitted.
-hints_shown: dict[CodeType, Counter[int | None]] = {}
+# a mistake's place among the mistakes. Where no mistake fitted, None counts
+# all such answers, and each of them is counted by its `repr`, too.
+hints_shown: dict[CodeType, Counter[int | str | None]] = {}
 
 
 def check(
@@ -49,7 +50,9 @@ def check(
             example).
         hint: What to think of next, if none of `mistakes` fits. A pair is
             a question that makes one look, and nearly the answer, which
-            comes when the same check finds the same mistake again.
+            comes when the same check finds the same mistake again. Where
+            none of `mistakes` fits, the same answer or a third one brings
+            it.
         inputs: For an answer that is a function, the arguments of each
             call. `expected` is then the list of values it should return.
         mistakes: Pairs of a wrong value (or a function that recognizes
@@ -96,7 +99,7 @@ def _reply(
     inputs: list[tuple] | None,
     mistakes: Iterable[tuple[object, Hint]],
     tolerance: float,
-    shown: Counter[int | None],
+    shown: Counter[int | str | None],
 ) -> str:
     """What `check` prints."""
     calls, trouble = _Calls(), ""
@@ -130,11 +133,13 @@ def _reply(
                 return f"Not yet. Hint: {_level(fitting, shown[place])}"
 
     # What could not be judged uses no hint up: its trouble is named.
+    same = repr([value for _, value in calls.returned] or answer)
     if not trouble and not unfit:
-        shown[None] += 1
+        shown.update([None, same])
         if inputs is not None:
             trouble = _where_wrong(inputs, answer, expected, tolerance)
-    reply = f"Not yet. {trouble or unfit} Hint: {_level(hint, shown[None])}"
+    times = max(shown[same], shown[None] - 1)
+    reply = f"Not yet. {trouble or unfit} Hint: {_level(hint, times)}"
     return " ".join(reply.split())
 
 
@@ -250,7 +255,7 @@ def _trouble_with(answer: object, expected: object) -> str:
         return "A set has no order: give a list."
     parts = answer if isinstance(answer, list | tuple) else [answer]
     if any(part is None for part in parts):
-        return "There is a None: is a `return` missing?"
+        return "There is a None, perhaps from a function without `return`."
     wants_numbers = not isinstance(expected, str | Callable)
     if wants_numbers and any(isinstance(part, str) for part in parts):
         return f"{shortened(answer)} is text; give numbers."
