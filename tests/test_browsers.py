@@ -91,6 +91,7 @@ def test_an_exercise_is_solved_kept_and_taken_along(page, address, tmp_path):
     page.goto(f"{address}{FIRST.stem}.html")
     page.locator("details.answer > summary").first.click()
     page.get_by_text("You predicted: It <b>never</b> does.").wait_for()
+    assert right in cell.inner_text()  # before Python runs
     page.get_by_role("button", name="Run this page here").first.click()
     code.wait_for()
     assert code.input_value() == right

@@ -111,6 +111,17 @@ const predictions = [...document.querySelectorAll("[data-question]:is(label, fie
   (box) => new Prediction(box),
 );
 
+// Code that was kept, below the page's own until Python runs.
+for (const id of posenc.ids("cell")) {
+  const anchor = document.getElementById(`cell-id=${id}`);
+  const words = Object.assign(document.createElement("p"), { textContent: "Your code:" });
+  const code = Object.assign(document.createElement("pre"), {
+    textContent: posenc.read("cell", id).source,
+  });
+  words.className = "predicted";
+  anchor?.nextElementSibling.querySelector(".cell_input").append(words, code);
+}
+
 // How far one is: this page's exercises and those of the others.
 
 const EXERCISES = Object.fromEntries(
