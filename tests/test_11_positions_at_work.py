@@ -48,7 +48,11 @@ def test_other_weights_and_heads_of_another_width_find_the_same():
     assert after(names["solution_1"], 8) == [0] * 4
     never_there = whole(rope, story[4:])[-4:]
     assert np.abs(never_there - names["windowed"][-4:]).max(axis=1).min() > 1
-    # Pads that are seen.
+    # Pads that are seen: zeros in both layers, and yet they count.
+    cache, row = names["new_cache"](), names["ROW"]
+    names["run"](rope, row, names["NOT_COUNTED"], np.tri(20) > 0, cache)
+    for kept in cache:
+        assert not kept.keys[:, :4].any() and not kept.values[:, :4].any()
     seen = names["behind_pads"](rope, names["NOT_COUNTED"], np.tri(20) > 0)
     assert errors(seen).max() > 0.5
     # Packed texts.
