@@ -62,7 +62,7 @@ def test_a_wrong_exponent_is_a_wrong_base_at_one_width(names, width):
 @pytest.mark.parametrize("seed", range(4))
 def test_rounded_frequencies_are_equally_wrong_everywhere(names, seed):
     error = of_vectors(names, seed, 16)["score_error"]
-    places, frequencies, angles = names["ROUNDED"]
+    places, frequencies = names["ROUNDED"]
     for far in (1000, 60_000):
         near = error(frequencies, 3, 0)
         assert error(frequencies, far + 3, far) == pytest.approx(
@@ -70,7 +70,6 @@ def test_rounded_frequencies_are_equally_wrong_everywhere(names, seed):
         )
         assert error(frequencies, far, 0) > 10 * near > 1e-3
     assert error(places, 203, 200) < 1e-10 < 0.5 < error(places, 303, 300)
-    assert error(angles, 3, 0) < 0.5 < error(angles, 303, 300)
 
 
 def test_angles_in_float32_pass_all_checks(names):
@@ -105,8 +104,8 @@ def all_but_decoding(x, p):
     return rotate(x, p if x.shape[1] == 1 else p[:1] + 0 * p)
 
 
-def half_exponents(width):
-    return np.exp(-np.arange(width // 2) * np.log(1e4) / width)
+def half_exponents(width, base):
+    return np.exp(-np.arange(width // 2) * np.log(base) / width)
 
 
 def at(place):
@@ -127,16 +126,17 @@ REPLIES = [
     (1, at(65_536), "Does bfloat16 hold"),
     (2, rotate, ("The review finds nothing", "only if x.shape[1] is 1")),
     (2, lambda x, p: rotate(x, p + 1), "Our four checks"),
-    (2, one_row, "calls of many tokens"),
-    (2, all_but_decoding, "In yours, calls of many tokens"),
+    (2, one_row, "rows of 5 tokens"),
+    (2, all_but_decoding, "In yours, rows of 5 tokens"),
     (2, lambda x, p: x if len(x) > 16 else rotate(x, p), "Review your fu"),
     (2, decodes, "Correct."),
     (3, half_exponents, "Correct."),
-    (3, lambda width: half_exponents(width) ** 2, "finds nothing in yours"),
-    (3, lambda width: half_exponents(16), "Right at width 16, but not at 32"),
-    (3, lambda width: half_exponents(width)[:3], "8 pairs at width 16"),
-    (3, lambda width: half_exponents(width) ** 4, "10 000 became 100"),
-    (3, lambda width: None, "Nothing was returned"),
+    (3, lambda width, base: half_exponents(width, base) ** 2, "the usual"),
+    (3, lambda width, base: half_exponents(width, 1e4), "yours at 500_000?"),
+    (3, lambda width, base: half_exponents(16, base), "but not at 32"),
+    (3, lambda width, base: half_exponents(width, base)[:3], "8 frequencies"),
+    (3, lambda width, base: 1 / half_exponents(width, base), "100 and 707.1"),
+    (3, lambda width, base: None, "Nothing was returned"),
 ]
 
 
