@@ -166,9 +166,9 @@ def transposed(table, old, new):
 REPLIES = [
     (1, [by_rows_and_columns], "Correct."),
     (1, [no_diagonal], "one row, one column"),
-    (1, [lambda offsets: 1], "not all corners"),
+    (1, [lambda offsets: 1], "not wanted"),
     (2, [interpolated, lambda *g: interpolated(*g).tolist()], "Correct."),
-    (2, [lambda *given: interpolated(*given)[1:]], "the class token?"),
+    (2, [lambda *given: interpolated(*given)[1:]], "class token, 16 places"),
     (2, [lambda *given: interpolated(*given)[::-1]], "is no place"),
     (2, [unless_as_many], "Is the grid the same?"),
     (2, [transposed], ("has no place", "rows first, then columns")),
