@@ -45,9 +45,9 @@ def i_in_the_loop(position, turns):
 REPLIES = [
     (1, [16, 16, 16, 16, 16], "Correct."),
     (1, (10, 20, 10, 30, 17), "Correct."),
-    (1, [16, 16, 16, 16, 15], ("How many positions", "Equal sizes")),
+    (1, [16, 16, 16, 16, 15], ("How many positions", "five equal sizes")),
     (1, [2] * 20, "more than five"),
-    (1, [32, 32, 32, 32], ("rows of sines do", "use all five")),
+    (1, [32, 32, 32, 32], ("rows of sines do", "make them smaller")),
     (1, [100.5, -0.5], "Each size is a whole number"),
     (2, moved, "Correct."),
     (2, lambda rows, k: moved(rows, k, 1), "Those rows lie in the other"),
