@@ -121,7 +121,7 @@ def at(place):
 
 REPLIES = [
     (1, at(60_001), "Correct."),
-    (1, at(3), "rounded_frequencies passes. At which"),
+    (1, at(3), "rounded_frequencies passes. At which p"),
     (1, at(2047), "Do your positions go beyond 2047?"),
     (1, at(65_536), "Does bfloat16 hold"),
     (2, rotate, ("The review finds nothing", "only if x.shape[1] is 1")),
