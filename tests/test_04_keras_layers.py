@@ -98,13 +98,11 @@ def test_padding_changes_no_score_of_the_whole_recipe(names):
     np.testing.assert_allclose(model(padded), model(ids), rtol=0, atol=1e-4)
 
 
-def test_registering_alone_saves_sizes_of_python_but_not_of_numpy(names):
-    own, saved = names["OwnTables"], names["survives_saving"]
-    register = keras.saving.register_keras_serializable(package="alone")
-    registered = register(type("Registered", (own,), {}))
-    assert saved(registered)
-    with pytest.raises(NotImplementedError, match="get_config"):
-        saved(lambda *sizes: registered(*map(np.int64, sizes)))
+def test_both_answers_make_a_layer_that_passes_all_tests(names, monkeypatch):
+    monkeypatch.setitem(names, "answer_1", refuses)
+    monkeypatch.setitem(names, "answer_2", lambda ids: ids != 0)
+    for what, test in names["tests"].items():
+        assert names["passes"](test, names["Yours"]), what
 
 
 @pytest.mark.slow
@@ -140,29 +138,16 @@ def raises(error, function, *arguments):
 model = WordsAndPositions(1_000, 64, max_len=20)
 word, place = model.words.weight[1:].norm(dim=1), model.table.norm(dim=1)
 assert 1.2 < word.mean() / place.mean() < 1.6
-# Mask: vector 0 is zero, and True leaves out what Keras's False leaves out.
-assert model.words.weight[0].abs().max() == 0
+# Mask: True leaves out what Keras's False leaves out.
 for row, count in enumerate([4, 3]):
     alone = attention(*[vectors[row : row + 1, :count]] * 3)[0]
     assert torch.allclose(text_means[row], alone[0].mean(dim=0), atol=1e-6)
-heads, mask = vectors[1:, None], ~padding[1:, None, None]
-dot = nn.functional.scaled_dot_product_attention
-wanted = dot(heads, heads[..., :3, :], heads[..., :3, :])
-assert torch.allclose(dot(heads, heads, heads, mask), wanted, atol=1e-6)
-# Frozen: a buffer through a thaw, and a table from_pretrained not.
+# Frozen: a buffer, even after a thaw.
 model.requires_grad_(False).requires_grad_(True)
 assert not model.table.requires_grad
-table = nn.Embedding.from_pretrained(model.table)
-assert table.requires_grad_(True).weight.requires_grad
 # Too long.
 said = raises(ValueError, model, torch.ones(1, 21, dtype=int))
 assert "21" in said and "max_len=20" in said
-raises(IndexError, table, torch.arange(21))
-torch.set_num_threads(1)  # with more, the compiled code ends the process
-raises(RuntimeError, torch.compile(table), torch.arange(21))
-# Saving.
-assert list(model.state_dict()) == ["words.weight"]
-WordsAndPositions(1_000, 64, max_len=50).load_state_dict(model.state_dict())
 """
 
 
