@@ -116,7 +116,7 @@ def test_findings_hold_for_other_seeds(names):
         "ends": [names["position_rows"](model) for model, _ in learned],
         "starts": [names["start_rows"](seed) for seed in seeds],
     }
-    cells = ["plot-curves", "figure-curves", "reveal-start", "row-lengths"]
+    cells = ["plot-curves", "figure-curves", "reveal-start", "figure-table"]
     cells += ["swap", "reveal-reset", "other-rows"]
     cells += ["reveal-causal", "reveal-dropped"]
     run_cells(NAME, *cells, **(names | trained))

@@ -86,11 +86,15 @@ def test_exercise_1_takes_any_head_that_looks_at_both(names):
     assert_replies(check_1, [np.zeros(8)], "form that the exercise asks")
 
 
-LEVELS = {"found": (0.85, 1), "some": (0.3, 0.85), "lost": (0, 0.4)}
+LEVELS = {
+    "found": (0.85, 1),
+    "some": (0.3, 0.85),
+    "not all": (0, 0.6),
+    "lost": (0, 0.35),
+}
 REACHED = {  # near at 20 and at 40, far at 20 and at 40
-    "Readers": ["lost", "lost", "lost", "lost"],
     "LearnedReaders": ["found", "lost", "found", "lost"],
-    "SinusoidalReaders": ["found", "lost", "found", "lost"],
+    "SinusoidalReaders": ["found", "lost", "found", "not all"],
     "RotaryReaders": ["found", "some", "found", "some"],
     "ALiBiReaders": ["found", "found", "lost", "lost"],
     "T5Readers": ["found", "found", "found", "found"],
@@ -101,11 +105,11 @@ REACHED = {  # near at 20 and at 40, far at 20 and at 40
 @pytest.mark.parametrize("kind", REACHED)
 def test_what_readers_find_is_alike_for_another_seed(names, kind):
     reached = names["train_and_test"](build(names, kind, seed=1))
-    near, far = np.median(reached.reshape(4, 2, 3), axis=2).T
-    medians = [*near[:2], *far[:2]]
-    for share, level in zip(medians, REACHED[kind], strict=True):
+    near, far = reached.reshape(4, 2, 2).mean(axis=2).T
+    means = [*near[:2], *far[:2]]
+    for share, level in zip(means, REACHED[kind], strict=True):
         low, high = LEVELS[level]
-        assert low <= share <= high, medians
+        assert low <= share <= high, means
 
 
 @pytest.mark.parametrize("base", [100, 10_000, 500_000])
