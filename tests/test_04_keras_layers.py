@@ -60,7 +60,11 @@ REPLIES = [
     (1, [refuses], "Correct."),
     (1, [lambda *_: None, returns], ("Is an error raised?", "raise V")),
     (1, [lambda *n: refuses(*n) is None], "if 5 ids come, and 5 fit?"),
-    (1, [lambda n, m: refuses(n and n + (n == m), m)], ("5 fit?", "not >=")),
+    (
+        1,
+        [lambda n, m: refuses(n and n + (n == m), m)],
+        ("5 fit?", "not above 5"),
+    ),
     (1, [lambda n, _: refuses(n, 5)], "a ValueError if too"),
     (1, [too_long], ("Can Python compare None", "is not None and")),
     (1, [asserts_length], ("does assert raise", "Use if and raise")),
