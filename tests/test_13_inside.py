@@ -110,16 +110,8 @@ def test_the_figures_model_is_as_the_text_and_its_note_say(names):
 @pytest.mark.slow
 def test_a_model_of_another_seed_is_as_the_text_says(names):
     model = names["Copier"]([PAIRS, PAIRS], seed=1)
-    assert names["train"](model)[-1] > 0.98
+    assert names["train"](model, 300)[-1] > 0.98
     assert_as_in_all_models(names, model)
-
-
-@pytest.mark.slow
-def test_at_base_10_the_second_layer_cannot_spare_its_positions(names):
-    pairs = angular_frequencies(16, max_wavelength=10)
-    model = names["Copier"]([pairs, pairs], seed=0)
-    assert names["train"](model)[-1] > 0.98
-    assert names["accuracy"](model, frequencies=[pairs, STILL]) < 0.1
 
 
 def rule(text, wrong=""):
