@@ -22,9 +22,8 @@ Judging it raised"""
 Hint = str | tuple[str, str]  # of a pair, the second comes the next time
 
 # For each check, how often it has shown which hint since the kernel started:
-# a mistake's place among the mistakes. Where no mistake fitted, None counts
-# all such answers, and each of them is counted by its `repr`, too.
-hints_shown: dict[CodeType, Counter[int | str | None]] = {}
+# a mistake's place among the mistakes, or None where no mistake fitted.
+hints_shown: dict[CodeType, Counter[int | None]] = {}
 
 
 def check(
@@ -50,9 +49,7 @@ def check(
             example).
         hint: What to think of next, if none of `mistakes` fits. A pair is
             a question that makes one look, and nearly the answer, which
-            comes when the same check finds the same mistake again. Where
-            none of `mistakes` fits, the same answer or a third one brings
-            it.
+            comes when the same check finds the same mistake again.
         inputs: For an answer that is a function, the arguments of each
             call. `expected` is then the list of values it should return.
         mistakes: Pairs of a wrong value (or a function that recognizes
@@ -99,7 +96,7 @@ def _reply(
     inputs: list[tuple] | None,
     mistakes: Iterable[tuple[object, Hint]],
     tolerance: float,
-    shown: Counter[int | str | None],
+    shown: Counter[int | None],
 ) -> str:
     """What `check` prints."""
     calls, trouble = _Calls(), ""
@@ -133,13 +130,11 @@ def _reply(
                 return f"Not yet. Hint: {_level(fitting, shown[place])}"
 
     # What could not be judged uses no hint up: its trouble is named.
-    same = repr([value for _, value in calls.returned] or answer)
     if not trouble and not unfit:
-        shown.update([None, same])
+        shown[None] += 1
         if inputs is not None:
             trouble = _where_wrong(inputs, answer, expected, tolerance)
-    times = max(shown[same], shown[None] - 1)
-    reply = f"Not yet. {trouble or unfit} Hint: {_level(hint, times)}"
+    reply = f"Not yet. {trouble or unfit} Hint: {_level(hint, shown[None])}"
     return " ".join(reply.split())
 
 
