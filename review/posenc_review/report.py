@@ -260,7 +260,7 @@ def say_calls(report: Report, calls: list[Call], reference: Reference) -> None:
     words = "; ".join(shorten([*described.values()], "others", 2))
     names = dict.fromkeys(call.name for call in calls)
     right = [name for name in names if name not in described]
-    words = f"Calls {words} differ. {where_right(calls, right)}"
+    words = f"Tokens differ in calls {words}. {where_right(calls, right)}"
     words += in_common(moves)
     report.add("calls", words, differ=[*described], right=right)
 
