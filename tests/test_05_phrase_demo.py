@@ -39,6 +39,8 @@ def guess_position(step):
         word = ((words - one_sum) ** 2).sum(axis=1).argmin()
         if step == "word":
             return word
+        if step == "position of the word":
+            return ((places - words[word]) ** 2).sum(axis=1).argmin()
         rest = one_sum if step == "word still in it" else one_sum - words[word]
         position = ((places - rest) ** 2).sum(axis=1).argmin()
         return (word, position) if step == "both" else position
@@ -48,11 +50,11 @@ def guess_position(step):
 
 REPLIES = [
     (1, [["give me death", "me give death"]], "Correct."),
-    (1, [["give me a"] * 2], ("Two different", "the same words")),
-    (1, [["give me " * 11, "me give " * 11]], "How long"),
+    (1, [["give me a"] * 2], ("Two different", "Change one")),
+    (1, [["give me " * 11, "me give " * 11]], ("How long", "3 to 20 words")),
     (1, [["give me the cat", "me give the cat"], ["a", "of"]], "How long"),
-    (1, [["give me a", "you me to"]], ("Which part", "one of places")),
-    (1, [["give me"], "give me", 3], "a list of two phrases"),
+    (1, [["give me a", "you me to"]], ("the same words?", "a mean?")),
+    (1, [["give me"], "give me", 3], ("a list of two", "in quotes")),
     (2, [105, 105.0], "Correct."),
     (2, [196], ("row 5, column 3", "a sum of their own")),
     (2, [91], ("how many are lost", "a sum of their own")),
@@ -60,7 +62,8 @@ REPLIES = [
     (3, [guess_position("right")], "Correct."),
     (3, [guess_position("word")], ("or the word?", "Subtract the vector")),
     (3, [guess_position("both")], "one number for each"),
-    (3, [guess_position("word still in it")], "What else is in the sum"),
+    (3, [guess_position("word still in it")], ("What else is", "Subtract")),
+    (3, [guess_position("position of the word")], ("remains", "Subtract")),
 ]
 
 
