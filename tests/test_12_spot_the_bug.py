@@ -26,6 +26,7 @@ DOTS = "(table(e, 512)[1:] @ table(e, 512)[1:].T)"
 REPLIES = [
     (1, f"near({SUM}, 4)", "Correct."),
     (1, "near(np.sum(table(e, 64) ** 2), 256)", "on its own?"),
+    (1, f"near({SUM}, 1)", ("How many pairs", "Each of the 4 pairs adds 1")),
     (1, "near(*np.linalg.norm(table(e, 64)[[0, -1]], axis=1))", "uneven"),
     (2, f"near({DOTS}[:-1, :-1], {DOTS}[1:, 1:])", "Correct."),
     (2, f"all(np.ptp(np.diag({DOTS}, k)) < 1e-3 for k in (0, 9))", "Correct."),
@@ -64,7 +65,7 @@ def test_exercise_4_takes_what_is_wrong_and_passes_all_checks(names):
     for answers, reply in (
         ([exchanged, constant], "Correct."),
         ([position_encoding], ("wrong by more than", "exchange columns")),
-        ([names["encoder_a"]], ("first of these read", "no check read")),
+        ([names["encoder_a"]], ("first of these read", "no row after 511")),
         ([needs_600_rows], "raised IndexError: index 600 is out of bounds"),
     ):
         assert_replies(names["check_4"], answers, reply)
@@ -73,5 +74,5 @@ def test_exercise_4_takes_what_is_wrong_and_passes_all_checks(names):
 def test_a_check_that_nobody_wrote_is_said_to_be_open(names, capsys):
     for open_answer in (lambda encoder: ..., lambda encoder: 1 / 0):
         names["tally"]("of a student's copy", open_answer)
-        reply = "not answered yet, so this check is left out\n"
+        reply = "no answer that runs yet, so this check is left out\n"
         assert capsys.readouterr().out == f"of a student's copy: {reply}"
