@@ -60,7 +60,11 @@ def encoder_bucket(offset):
 own = ("does a small head have", "Rotate the whole head")
 REPLIES = [
     (2, lambda offsets: list(map(encoder_bucket, offsets)), "Correct."),
-    (2, lambda x: list(map(encoder_bucket, abs(x))), "share buckets"),
+    (
+        2,
+        lambda x: list(map(encoder_bucket, abs(x))),
+        ("share buckets", "offset is negative"),
+    ),
     (2, lambda offsets: offsets, ("30 ahead", "then add 16")),
     (3, turns_a_part, "Correct."),
     (3, turns_a_small_head, own),
