@@ -102,6 +102,14 @@ def test_padding_changes_no_score_of_the_whole_recipe(names):
     np.testing.assert_allclose(model(padded), model(ids), rtol=0, atol=1e-4)
 
 
+def test_without_a_compiler_the_draft_refuses_a_longer_text(names):
+    """On a CPU, and with an error that does not name the argument."""
+    too_long = np.zeros((1, 7), int)
+    on_cpu = names["tf"].device("CPU")
+    with on_cpu, pytest.raises(Exception, match=r"not in \[0, 5\)"):
+        names["FixedDraft"](5, 10, 6)(too_long)
+
+
 def test_both_answers_make_a_layer_that_passes_all_tests(names, monkeypatch):
     monkeypatch.setitem(names, "answer_1", refuses)
     monkeypatch.setitem(names, "answer_2", lambda ids: ids != 0)
