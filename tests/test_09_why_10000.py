@@ -72,6 +72,7 @@ REPLIES = [
     (2, [1, 0.04, 0, 0], "Correct."),
     (2, USUAL, ("up again too early", "half a turn of")),
     (2, USUAL / [1, 4, 4, 4], ("slower than needed", "Faster")),
+    (2, USUAL * [1.1, 1, 1, 1], ("has pair 0 done", "Keep pair 0")),
     (2, USUAL / 4, ("has pair 0 done", "Keep pair 0")),
     (2, USUAL / [1, 2.2, 1, 1], ("up again too early", "half a turn of")),
     (2, [1, 0.04, 1, 1], "Correct."),
@@ -83,7 +84,8 @@ REPLIES = [
     (3, reads, "Correct."),
     (3, lambda config: reads(config) or 10_000, "guessed base"),
     (3, lambda config: 3.0, "Which layers"),
-    (3, lambda config: config["rope_theta"], ("KeyError", "as far as full_a")),
+    (3, lambda config: config["rope_theta"], ("KeyError", "in rope_param")),
+    (3, lambda config: reads(config) or 0, ("guessed base", "Return None")),
     (3, lambda config: config.get("rope_theta"), "For {'rope_parameters'"),
     (3, {"rope_theta": 5.0}, "Give a function"),
 ]
