@@ -46,7 +46,7 @@ REPLIES = [
     (3, [(35, 32), [31, 33], np.array([36, 29])], "Correct."),
     (3, [(31, 33)], "Your closest two rows are 0.190 apart"),
     (3, [(12, 24)], ("Rows 24 apart are equal", IN_A_LINE)),
-    (3, [(37, 28)], ("Rows 112 apart: 0.1696", "slower hand")),
+    (3, [(39, 28)], ("Rows 196 apart: 0.161", "slower hand")),
     (3, [(20, 39)], ("Rows 780 apart are equal", IN_A_LINE)),
     (3, [(25, 50), 37, (31.5, 33), "31, 33", (1, 2, 3)], "Give a pair"),
     (3, [(..., 33), ...], "Not answered yet"),
