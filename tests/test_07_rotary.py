@@ -100,6 +100,7 @@ REPLIES = [
     (1, [[1, 0], 7, np.ones((16, 2))], "16 numbers each"),
     (2, [[0, 4, 1, 5, 2, 6, 3, 7], (0, 4, 1, 5, 2, 6, 3, 7)], "Correct."),
     (2, [[0, 2, 4, 6, 1, 3, 5, 7]], ("hold pair 0?", "begin with 0, 4")),
+    (2, [[4, 0, 5, 1, 6, 2, 7, 3]], ("Which of the two", "begin with 0, 4")),
     (3, [compares_scores(9999)], "Correct."),
     (3, [compares_scores(last) for last in (8, 200, 4000)], ("late", "4096")),
     (3, [compares_scores(9999, tolerance=1e-9)], ("float32", "atol=1e-3")),
