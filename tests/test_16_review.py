@@ -73,7 +73,7 @@ def test_rounded_frequencies_are_equally_wrong_everywhere(names, seed):
 
 
 def test_angles_in_float32_pass_all_checks(names):
-    """They are a little off at large positions, as the text says."""
+    """They are a little off at large positions, but by less than 0.05."""
 
     def in_float32(x, positions):
         frequencies = names["angular_frequencies"](x.shape[-1])
@@ -124,7 +124,7 @@ REPLIES = [
     (1, at(3), "rounded_frequencies passes. At which p"),
     (1, at(2047), "Do your positions go beyond 2047?"),
     (1, at(65_536), "Does bfloat16 hold"),
-    (2, rotate, ("The review finds nothing", "only if x.shape[1] is 1")),
+    (2, rotate, ("The review finds nothing", "How many tokens has a row")),
     (2, lambda x, p: rotate(x, p + 1), "Our four checks"),
     (2, one_row, "rows of 5 tokens"),
     (2, all_but_decoding, "In yours, rows of 5 tokens"),
