@@ -41,7 +41,9 @@ def guess_position(step):
             return word
         if step == "position of the word":
             return ((places - words[word]) ** 2).sum(axis=1).argmin()
-        rest = one_sum if step == "word still in it" else one_sum - words[word]
+        rest = one_sum - (word if step == "number" else words[word])
+        if step == "word still in it":
+            rest = one_sum
         position = ((places - rest) ** 2).sum(axis=1).argmin()
         return (word, position) if step == "both" else position
 
@@ -63,6 +65,7 @@ REPLIES = [
     (3, [guess_position("word")], ("or the word?", "Subtract the vector")),
     (3, [guess_position("both")], "one number for each"),
     (3, [guess_position("word still in it")], ("What else is", "Subtract")),
+    (3, [guess_position("number")], ("or its vector?", "words[number]")),
     (3, [guess_position("position of the word")], ("remains", "Subtract")),
 ]
 

@@ -65,7 +65,7 @@ def test_exercise_4_takes_what_is_wrong_and_passes_all_checks(names):
     for answers, reply in (
         ([exchanged, constant], "Correct."),
         ([position_encoding], ("wrong by more than", "exchange columns")),
-        ([names["encoder_a"]], ("first of these read", "no row after 511")),
+        ([names["encoder_a"]], ("first of these look", "no row after 511")),
         ([needs_600_rows], "raised IndexError: index 600 is out of bounds"),
     ):
         assert_replies(names["check_4"], answers, reply)
