@@ -113,13 +113,15 @@ const predictions = [...document.querySelectorAll("[data-question]:is(label, fie
 
 // Code that was kept, below the page's own until Python runs.
 for (const id of posenc.ids("cell")) {
-  const anchor = document.getElementById(`cell-id=${id}`);
-  const words = Object.assign(document.createElement("p"), { textContent: "Your code:" });
-  const code = Object.assign(document.createElement("pre"), {
-    textContent: posenc.read("cell", id).source,
-  });
+  const cell = document.getElementById(`cell-id=${id}`)?.nextElementSibling;
+  const input = cell?.querySelector(".cell_input");
+  if (!input) continue; // the scratch cell, or one that the page no longer has
+  const words = document.createElement("p");
   words.className = "predicted";
-  anchor?.nextElementSibling.querySelector(".cell_input").append(words, code);
+  words.textContent = "Your code:";
+  const code = document.createElement("pre");
+  code.textContent = posenc.read("cell", id).source;
+  input.append(words, code);
 }
 
 // How far one is: this page's exercises and those of the others.

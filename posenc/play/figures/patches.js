@@ -90,9 +90,9 @@ add("patches", {
     and axial RoPE make the same cross, because a score is a part for the row plus a
     part for the column. Such a head cannot look right and below alone: the
     frame and the diagonal patch take as much. Mixed RoPE has slanted waves,
-    which make a spot, and its head can look at the two alone at any width. A
-    larger base makes this slower to learn, because its slow waves hardly move
-    within 16 rows.`,
+    which make a spot, and at base 10 its head looks at hardly anything but the
+    two, at any width. A larger base makes this slower to learn, because its
+    slow waves hardly move within 16 rows.`,
   settings: {
     encoding: {
       label: "Encoding",
