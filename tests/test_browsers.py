@@ -118,6 +118,7 @@ def test_what_goes_wrong_is_said_and_python_goes_on(page, address):
     page.get_by_role("button", name="Run this page here").first.click()
     field = page.locator("[id='cell-id=scratch'] + .cell textarea")
     cell, status = page.locator(".cell").last, page.locator(".session [role]")
+    field.wait_for()  # the scratch cell comes once the scripts are there
     number = page.locator(".cell").count()
     for code, words in BAD.items():
         field.fill(code)
