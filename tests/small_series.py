@@ -27,9 +27,9 @@ def prose(cell_id: str, source: str, *tags: str):
     return new_markdown_cell(source, id=cell_id, metadata={"tags": list(tags)})
 
 
-def teal_picture(alt: str):
+def picture(alt: str, color: str = "teal"):
     png = io.BytesIO()
-    Image.new("RGB", (600, 300), "teal").save(png, "png")
+    Image.new("RGB", (600, 300), color).save(png, "png")
     data = {"image/png": base64.b64encode(png.getvalue()).decode()}
     metadata = {"image/png": {"alt": alt, "width": 300}}
     return new_output("display_data", data=data, metadata=metadata)
@@ -56,7 +56,7 @@ def small_notebook(title: str, other: str) -> NotebookNode:
             "figure-a",
             "# Draw folded",
             "drawing",
-            outputs=[teal_picture("A teal box.")],
+            outputs=[picture("A teal box.")],
             **FOLDED,
         ),
         prose("caption-a", "*A box.*"),
@@ -78,7 +78,7 @@ def small_notebook(title: str, other: str) -> NotebookNode:
             "solution-1",
             "solution_1 = 'SOLVED'",
             "solution",
-            outputs=[teal_picture("The solution.")],
+            outputs=[picture("The solution.")],
             **FOLDED,
         ),
         prose("solution-1-text", "Because it is SOLVED.", "solution"),

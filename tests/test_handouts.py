@@ -14,7 +14,7 @@ from in_browser import violations
 from posenc_series.commands import CommandError
 from posenc_series.listing import NOTEBOOKS
 from pypdf import PdfReader
-from small_series import code, small_notebook, teal_picture, write_small_series
+from small_series import code, picture, small_notebook, write_small_series
 
 OVERFLOWING = """() => {
     const scrolls = e => getComputedStyle(e).overflowX === 'auto'
@@ -149,7 +149,7 @@ def test_what_cannot_be_written_is_named(
     arguments, said, monkeypatch, tmp_path
 ):
     monkeypatch.setenv("CHROMIUM", "/no/browser")
-    cell = code("one", "draw()", outputs=[teal_picture(alt="")])
+    cell = code("one", "draw()", outputs=[picture(alt="")])
     no_alt = nbformat.v4.new_notebook(cells=[cell])
     nbformat.write(no_alt, tmp_path / "z.ipynb")
     out = tmp_path / "out"

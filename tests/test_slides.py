@@ -13,7 +13,7 @@ from posenc_series import lessons
 from posenc_series.chapters import by_section, read_notebook
 from posenc_series.commands import CommandError
 from posenc_series.listing import minutes_for
-from small_series import code, printed, prose, teal_picture
+from small_series import code, picture, printed, prose
 
 CHOICES = "- **A** one\n- **B** two,\n  or so\n- something else"
 SMALLEST = 14  # pixels of a slide 720 high
@@ -49,7 +49,7 @@ def small(tmp_path_factory):
         code("reveal-a", "draw()", "reveal", outputs=[printed("ANSWER")]),
         prose("explain-a", "Two. And **nobody ever finds more** here. MORE."),
         prose("second", "## Second"),
-        code("figure-b", "draw()", outputs=[teal_picture("Teal.")]),
+        code("figure-b", "draw()", outputs=[picture("Teal.")]),
         prose("caption-b", "*A box.*\n\nIt is teal."),
         prose("exercise-1", "### Exercise 1. Try\n\nTASK", "exercise"),
         code("answer-1", "answer_1 = ...", "exercise"),
