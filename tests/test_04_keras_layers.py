@@ -1,14 +1,8 @@
 """Notebook 04: its drafts, its exercises, and the layer they end in."""
 
-import os
-import shutil
-import subprocess
-import sys
-from importlib.metadata import version
-
 import numpy as np
 import pytest
-from conftest import ROOT, LazyModule, assert_replies, cells_of, run_up_to
+from conftest import LazyModule, assert_replies, cells_of, run_up_to
 
 from posenc_helpers import position_encoding
 
@@ -135,51 +129,26 @@ def test_the_factor_helps_small_vectors_and_harms_large_ones(names, seed):
     assert after_each_pass(32**0.5, large, position_factor=8)[-1] > 0.75
 
 
-# The box about PyTorch, and what it says of each line.
-IN_PYTORCH = """
-from posenc_helpers import position_encoding
-{box}
-def raises(error, function, *arguments):
-    try:
-        function(*arguments)
-    except error as raised:
-        return str(raised)
-    raise AssertionError(f"no {{error}}")
-
-# Factor: initialized longer than positions.
-model = WordsAndPositions(1_000, 64, max_len=20)
-word, place = model.words.weight[1:].norm(dim=1), model.table.norm(dim=1)
-assert 1.2 < word.mean() / place.mean() < 1.6
-# Mask: True leaves out what Keras's False leaves out.
-for row, count in enumerate([4, 3]):
-    alone = attention(*[vectors[row : row + 1, :count]] * 3)[0]
-    assert torch.allclose(text_means[row], alone[0].mean(dim=0), atol=1e-6)
-# Frozen: a buffer, even after a thaw.
-model.requires_grad_(False).requires_grad_(True)
-assert not model.table.requires_grad
-# Too long.
-said = raises(ValueError, model, torch.ones(1, 21, dtype=int))
-assert "21" in said and "max_len=20" in said
-"""
-
-
 @pytest.mark.slow
-def test_the_box_about_pytorch_runs_and_says_what_happens(tmp_path):
-    uv = os.environ.get("UV") or shutil.which("uv") or pytest.skip("no uv")
-    python = tmp_path / "bin/python"
-
-    def run(*command):
-        how = {"capture_output": True, "text": True, "cwd": tmp_path}
-        env = os.environ | {"PYTHONPATH": str(ROOT)}
-        return subprocess.run(command, env=env, **how)
-
-    run(uv, "venv", "-q", "--python", sys.executable, tmp_path)
-    into = "--python", python, "--torch-backend=cpu"
-    needs = "torch", f"numpy=={version('numpy')}"
-    installed = run(uv, "pip", "install", "-q", *into, *needs)
-    if installed.returncode:
-        pytest.skip(f"uv cannot install torch: {installed.stderr}")
+def test_the_box_about_pytorch_runs_and_says_what_happens():
+    """A job of .github/workflows/tests.yml has PyTorch."""
+    torch = pytest.importorskip("torch")
     cells = {cell.id: cell.source for cell in cells_of("04_keras_layers")}
     box = cells["pytorch"].split("```python\n")[1].split("```")[0]
-    done = run(python, "-c", IN_PYTORCH.format(box=box))
-    assert done.returncode == 0, done.stderr
+    names = {"position_encoding": position_encoding}
+    exec(box, names)
+    # Factor: initialized longer than positions.
+    model = names["WordsAndPositions"](1_000, 64, max_len=20)
+    word, place = model.words.weight[1:].norm(dim=1), model.table.norm(dim=1)
+    assert 1.2 < word.mean() / place.mean() < 1.6
+    # Mask: True leaves out what Keras's False leaves out.
+    for row, count in enumerate([4, 3]):
+        words = names["vectors"][row : row + 1, :count]
+        alone = names["attention"](words, words, words)[0][0].mean(dim=0)
+        assert torch.allclose(names["text_means"][row], alone, atol=1e-6)
+    # Frozen: a buffer, even after a thaw.
+    model.requires_grad_(False).requires_grad_(True)
+    assert not model.table.requires_grad
+    # Too long.
+    with pytest.raises(ValueError, match=r"21 .*max_len=20"):
+        model(torch.ones(1, 21, dtype=int))
