@@ -93,6 +93,7 @@ REPLIES = [
         [one_pair(0, (1, 0), (0, 1))],
         ("turned by then", ": -0.189 and 0.189."),
     ),
+    (1, [one_pair(0, (1e-4, 0), (0, 1e-4))], "turned by then"),
     (1, [[[x] for x in one_pair(2, (1, 0), (0, 1))]], "Correct."),
     (1, [[[0] * 16, [0] * 15]], ("16 numbers each", "np.zeros((2, 16))")),
     (1, [one_pair(0, (0, 1), (1, 0))], ("Next to the query", "Negate the k")),
