@@ -29,7 +29,7 @@ def of_vectors(names, seed, width):
 def test_which_functions_pass_all_four_checks(names, width, seed):
     given = of_vectors(names, seed, width)
     functions = [rotate, *names["SUSPECTS"], *names["ROUNDED"]]
-    functions.append(names["in_blocks"])
+    functions += [names["in_blocks"], names["forgets"]]
     passed = {f.__name__ for f in functions if not given["failed"](f)}
     assert passed == {
         "rotate",
@@ -37,6 +37,7 @@ def test_which_functions_pass_all_four_checks(names, width, seed):
         "other_base",
         "rounded_frequencies",
         "in_blocks",
+        "forgets",
     }
 
 
