@@ -106,7 +106,7 @@ REPLIES = [
     (3, [compares_scores(last) for last in (8, 200, 4000)], ("late", "4096")),
     (3, [compares_scores(9999, tolerance=1e-9)], ("float32", "atol=1e-3")),
     (3, [compares_scores(9999, divide=4)], "divided by 4?"),
-    (3, [compares_vectors], ("Did you compare vec", "scores alone")),
+    (3, [compares_vectors], ("What do you compare", "scores alone")),
     (3, [shift_test], ("Are these?", "that differ")),
     (3, [compares_scores(9999, step=100)], ("try odd ones?", "odd positions")),
     (3, [one_row], "one row for each position"),
