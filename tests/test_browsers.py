@@ -173,20 +173,6 @@ def test_what_does_not_load_is_named(
     page.close()
 
 
-def test_what_was_kept_is_shown_where_there_is_no_room_left(browser, address):
-    page = browser.new_page()
-    kept = json.dumps(f"posenc-right/{FIRST.stem}/check-1")
-    page.add_init_script(
-        f"localStorage[{kept}] = 'true';"
-        "Storage.prototype.setItem = () => { throw new Error('full'); };"
-    )
-    page.goto(f"{address}{FIRST.stem}.html")
-    words = page.locator(".your-work").inner_text()
-    assert "1 of 1 exercises right" in words
-    assert "keeps nothing" in words
-    page.close()
-
-
 # The other browsers: what opens a page there, and what runs a script.
 
 PATIENCE = 600  # seconds; Python in WebKit, on a busy machine, needs 200

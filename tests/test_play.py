@@ -58,15 +58,6 @@ def test_a_call_that_cannot_be_meant_is_an_error(name, settings, error, words):
         play(name, **settings)
 
 
-def test_each_setting_begins_within_its_range():
-    for name, figure in FIGURES.items():
-        for setting, row in figure["settings"].items():
-            start, least, most = row["start"], row["min"], row["max"]
-            size = len(start) if isinstance(start, str) else start
-            assert least < most, (name, setting)
-            assert least <= size <= most, (name, setting)
-
-
 # How they come to a page.
 
 

@@ -26,12 +26,13 @@ def numbers(text: str) -> list[float]:
 
 
 def test_hands_show_the_rows_of_the_matrix(figures):
-    for position, row in enumerate(position_encoding(64, 16)):
+    rows = position_encoding(64, 16)
+    for position in (0, 1, 30, 63):
         _, words = moved(figures, "hands", position=position)
         shown = [
             numbers(w)[0] for w in words if re.fullmatch(r".?\d\.\d\d", w)
         ]
-        np.testing.assert_allclose(shown, row, atol=0.00501)
+        np.testing.assert_allclose(shown, rows[position], atol=0.00501)
 
 
 def test_apart_shows_the_nearest_and_how_many_are_too_close(figures):

@@ -14,7 +14,7 @@ def room(tmp_path):
     (tmp_path / "index.html").write_text("<p>Home</p>" * 1000)
     (tmp_path / "x.whl").write_bytes(b"PK" * 1000)
     with serve.Room(tmp_path, 0) as room:
-        threading.Thread(target=room.serve_forever).start()
+        threading.Thread(target=room.serve_forever, args=[0.01]).start()
         yield room
         room.shutdown()
 

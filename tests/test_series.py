@@ -61,7 +61,7 @@ def test_learners_run_the_code_of_the_notebook_and_have_its_solutions(path):
     assert "solution_" not in text
 
 
-@pytest.mark.parametrize("path", slow_but("07"))
+@pytest.mark.parametrize("path", slow_but("02"))
 def test_a_student_copy_runs(path):
     copy = chapters.student_notebook(path)
     NotebookClient(copy, timeout=300, kernel_name="python3").execute()

@@ -1,12 +1,9 @@
-"""Commands for authors: that each starts, and what trains stored models.
+"""The command that trains stored models, and how it stores them.
 
 Notebooks 05 and 13 test the training.
 """
 
-import runpy
-
 import numpy as np
-import pytest
 from conftest import ROOT, run_up_to
 
 from posenc.stored import load_tables, load_weights, pack, unpack
@@ -44,19 +41,3 @@ def test_rounding_keeps_each_number_within_half_a_step():
     steps = np.array(packed["scales"])[:, np.newaxis]
     off = np.abs(unpack(packed) - matrix) / steps
     assert off.max() < 0.6  # scales are rounded, too
-
-
-COMMANDS = """
-tools/renew_series.py tools/store_models.py tools/store_notebooks.py
-tools/posenc_series/learners.py workshop/handouts.py workshop/serve.py
-workshop/slides.py
-"""
-
-
-@pytest.mark.parametrize("command", COMMANDS.split())
-def test_a_command_starts_and_says_what_it_does(command, monkeypatch, capsys):
-    monkeypatch.setattr("sys.argv", [command, "--help"])
-    with pytest.raises(SystemExit) as ended:
-        runpy.run_path(str(ROOT / command), run_name="__main__")
-    assert ended.value.code == 0
-    assert "usage: " in capsys.readouterr().out
