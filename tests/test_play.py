@@ -69,10 +69,12 @@ def test_a_figure_begins_and_ends_as_listed(browser, name):
         assert figure.evaluate(STATE) == starts
         for slider in figure.get_by_role("slider").all():
             setting = slider.get_attribute("name")
+            row = listed[setting]
+            assert row["min"] <= row["start"] <= row["max"]
             for key, end in [("Home", "min"), ("End", "max")]:
                 slider.press(key)
                 now = figure.evaluate(STATE)[setting]
-                assert now == pytest.approx(listed[setting][end])
+                assert now == pytest.approx(row[end])
 
 
 def test_a_figure_begins_as_it_is_called_and_says_what_it_shows(browser):
