@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -20,26 +19,6 @@ import pytest
 from playwright.sync_api import Locator
 
 from posenc.play import FIGURES, play
-
-# Programs beside the tests.
-
-
-@contextmanager
-def running(command: list, **options) -> Iterator[subprocess.Popen]:
-    """Start a program, and end it with all that it has started.
-
-    It is asked first, and has a minute to close what it has open.
-    """
-    with subprocess.Popen(command, start_new_session=True, **options) as it:
-        try:
-            yield it
-        finally:
-            for how in (signal.SIGTERM, signal.SIGKILL):
-                with suppress(ProcessLookupError):
-                    os.killpg(it.pid, how)
-                with suppress(subprocess.TimeoutExpired):
-                    it.wait(60)
-
 
 # Any page.
 
@@ -99,9 +78,12 @@ def jupyterlab(browser, home: Path, windowing: str) -> Iterator[Callable]:
     address = f"http://127.0.0.1:{port}/"
     with (home / "log").open("w") as log:
         options = {"cwd": folder, "env": env, "stdout": log, "stderr": log}
-        with running(command, **options) as server:
-            wait_for(address, server, home / "log")
-            yield partial(open_notebook, browser, folder, address)
+        with subprocess.Popen(command, **options) as server:
+            try:
+                wait_for(address, server, home / "log")
+                yield partial(open_notebook, browser, folder, address)
+            finally:
+                server.terminate()
 
 
 def wait_for(address: str, server: subprocess.Popen, log: Path) -> None:

@@ -39,28 +39,10 @@ def test_which_functions_pass_all_four_checks(names, width, seed):
         "in_blocks",
         "forgets",
     }
+    assert given["far_positions"](names["starts_over"])  # round shifts
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_round_shifts_pass_what_starts_over(names, seed):
-    given = of_vectors(names, seed, 16)
-    assert given["far_positions"](names["starts_over"])
-    assert given["failed"](names["starts_over"]) == ["crossings"]
-
-
-@pytest.mark.parametrize("width", [64, 128, 256])
-def test_a_wrong_exponent_is_a_wrong_base_at_one_width(names, width):
-    base = 10_000 ** (width / (width - 2))
-    x, places = np.eye(width)[None], np.arange(width)[None]
-    frequencies = base ** (-np.arange(0, width, 2) / width)
-    np.testing.assert_allclose(
-        names["suspect"](x, places),
-        rotate(x, places, frequencies=frequencies),
-        atol=1e-9,
-    )
-
-
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_rounded_frequencies_are_equally_wrong_everywhere(names, seed):
     error = of_vectors(names, seed, 16)["score_error"]
     places, frequencies = names["ROUNDED"]
