@@ -20,7 +20,7 @@ NOTHING = 1e-12  # float64 leaves about 1e-16 where a number should be 0
 OTHER_LENGTH = 1e-3  # YaRN's lengths are 1.07 or more
 MOST_TOKENS = 0.9  # the share that has a pair's length
 COUNTABLE = 0.3  # radians, far from the half turn that goes either way
-CLEARLY = 0.5  # of the distance to the paper's formula: another one is meant
+CLEARLY = 2  # times as near as the paper's formula: another one is meant
 FEWER = 0.5  # of the tokens that an expected frequency misses
 OTHER_FREQUENCY = 0.02  # relative; rounding to bfloat16 stays below 0.002
 OTHER_PAIRS = 0.25  # the share with other frequencies that may be meant
@@ -51,18 +51,17 @@ def ask(
         if hasattr(result, "detach"):  # PyTorch, whose bfloat16 needs `double`
             result = result.detach().cpu().double()
         array = np.asarray(result)
+        if array.dtype.kind in "USOc":
+            raise TypeError(f"got {type(result).__name__}, not real numbers")
+        if array.shape == (1, *shape) and len(shape) == 2:
+            array = array[0]  # a table of a batch
+        if array.shape != shape:
+            raise ValueError(f"the shape is {array.shape}, not {shape}")
     except (Exception, SystemExit) as error:
         words = " ".join(str(error).split())
         words = f"{type(error).__name__}: {words:.200}"
         raise CallError(f"A call {name} fails: {words}.") from error
-    if result is None or array.dtype.kind in "USOc":
-        words = f"it returns {type(result).__name__}, no real numbers"
-        raise CallError(f"A call {name} fails: {words}.")
-    table_of_a_batch = len(shape) == 2 and array.shape == (1, *shape)
-    if array.shape != shape and not table_of_a_batch:
-        words = f"the shape is {array.shape}, not {shape}"
-        raise CallError(f"A call {name} fails: {words}.")
-    array = array.astype(np.float64).reshape(shape)
+    array = array.astype(np.float64)
     return np.where(np.isfinite(array), array, np.nan)
 
 

@@ -1,5 +1,6 @@
 """Say what differs, in numbers, and never why: readers find that out."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -32,35 +33,37 @@ class Report:
         return "\n".join([*lines, self.looked_at]).strip()
 
 
-def shorten(words: list[str], dots: str = "...", most: int = 3) -> list[str]:
-    """Put dots between the first words and the last if there are many."""
+def shorten(words: Iterable[str], most: int = 3, mark: str = ", ") -> str:
+    """Join words; of many, the first ones and the last, with dots between."""
+    words = [*words]
     if len(words) > most + 1:
-        return [*words[:most], dots, words[-1]]
-    return words
+        words[most:-1] = ["..."]
+    return mark.join(words)
 
 
-def write(*numbers: float, digits: int = 5) -> str:
-    """Write numbers to some digits: "500000, 0.25, 0.00001, ..., 7"."""
+def write(numbers: np.ndarray, digits: int = 5) -> str:
+    """Write numbers to some digits: "0.25", or "1, 0.31623, 0.1, ..., 7"."""
     words = []
     for number in numbers:
         rounded = 0.0 if abs(number) < 1e-12 else float(f"{number:.{digits}g}")
         words.append(np.format_float_positional(rounded, trim="-"))
-    return ", ".join(shorten(words)) if len({*words}) > 1 else words[0]
+    return shorten(words if len({*words}) > 1 else words[:1])
 
 
-def digits_for(measured: np.ndarray, due: np.ndarray) -> int:
-    """Return how many digits, 5 or more, tell numbers from those due."""
+def write_both(measured: np.ndarray, due: np.ndarray) -> tuple[str, str]:
+    """Write numbers and those due to as many digits as tell them apart."""
     off = np.abs(measured - due) / np.maximum(np.abs(due), measure.NOTHING)
     least = np.min(off[off > measure.NOTHING], initial=1.0)
-    return max(5, 2 + int(-np.log10(least)))
+    digits = max(5, 2 + int(-np.log10(least)))
+    return write(measured, digits), write(due, digits)
 
 
 def write_whole(numbers: np.ndarray) -> str:
     """Write whole numbers, each once: "0 to 4", or "0, 3, 5, ..., 99"."""
-    each = np.unique(numbers).tolist()
+    each = np.unique(numbers)
     if 2 < len(each) == each[-1] - each[0] + 1:
         return f"{each[0]} to {each[-1]}"
-    return ", ".join(shorten([str(number) for number in each]))
+    return shorten(map(str, each))
 
 
 def write_pairs(which: np.ndarray) -> str:
@@ -133,8 +136,9 @@ def read_lengths(
     spread = np.quantile(off, measure.MOST_TOKENS, axis=0)
     other = (spread <= bound) & (np.abs(measured - due) > bound)
     if other.any():
-        words = f"{write_pairs(other)} become {write(*measured[other])} times"
-        words += f" as long, where {write(*due[other])} is due."
+        words = "{} become {} times as long, where {} is due."
+        both = write_both(measured[other], due[other])
+        words = words.format(write_pairs(other), *both)
         report.add("lengths", words, measured=measured)
     return reference._replace(lengths=np.where(other, measured, due))
 
@@ -150,8 +154,8 @@ def refuse_by_the_call(
     of_far = reference._replace(frequencies=measured)
     if not of_far.differ(2 ** np.arange(len(far)), far).any():
         others = Sample(near, near[measure.SHARED]).frequencies()
-        words = f"Pairs turn by {write(*others)} radians per position in a"
-        words += f" call of near positions, and by {write(*measured)} in one"
+        words = f"Pairs turn by {write(others)} radians per position in a"
+        words += f" call of near positions, and by {write(measured)} in one"
         words += " with far ones. Such functions are only reviewed"
         raise OutOfReachError(f"{words} with base= or frequencies=.")
 
@@ -183,7 +187,7 @@ def read_frequencies(
     turning = np.abs(measured).max() > measure.NOTHING
     meant = turning and far[due != 0].mean() > measure.OTHER_PAIRS
     if meant and not asked:
-        words = f"Pairs turn by {write(*measured)} radians per position, which"
+        words = f"Pairs turn by {write(measured)} radians per position, which"
         words += " follow no single base. Such functions are only reviewed"
         raise OutOfReachError(f"{words} with base= or frequencies=.")
     words = write_frequencies(measured, due, other, name)
@@ -202,12 +206,12 @@ def write_frequencies(
 ) -> str:
     """Write which pairs have other frequencies than those of a name."""
     turned, due = measured[other], due[other]
-    digits = digits_for(turned, due)
-    words = f"{write_pairs(other)} turn by {write(*turned, digits=digits)}"
-    words += f" radians per position, not by {write(*due, digits=digits)} as"
-    words += f" with {name}"
+    words = "{} turn by {} radians per position, not by {} as with {}"
+    both = write_both(turned, due)
+    words = words.format(write_pairs(other), *both, name)
     if due.all():
-        words += f" ({write(*turned / due, digits=digits)} times)"
+        times, _ = write_both(turned / due, np.ones(len(due)))
+        words += f" ({times} times)"
     return words
 
 
@@ -220,27 +224,24 @@ def say_first(
     """
     call = next(call for call in calls if call.wrong.any())
     row, token = np.argwhere(call.wrong)[0].tolist()
-    position = int(call.positions[row, token])
-    rotations, place = call.rotations[0], np.array([position])
+    place = call.positions[row, token][None]
     expected = reference.rotations(place)[0]
-    wrong = reference.differ(place, rotations[None])[0]
-    off = np.nan_to_num(np.abs(rotations - expected), nan=np.inf)
+    wrong = reference.differ(place, call.rotations[:1])[0]
+    off = np.nan_to_num(np.abs(call.rotations[0] - expected), nan=np.inf)
     pair = np.where(wrong, off, -1).argmax()
-    turned, due = complex(rotations[pair]), complex(expected[pair])
-    angles = np.angle([turned, due])
-    digits = digits_for(*angles[:, None])
     columns = pairs[pair].tolist()
+    turned, due = call.rotations[:1, pair], expected[[pair]]
     number = sum(int(call.wrong.sum()) for call in calls)
     words = f"{number} of {sum(call.wrong.size for call in calls)} differ. The"
-    words += f" first is token {token} of row {row}, at position {position},"
+    words += f" first is token {token} of row {row}, at position {place[0]},"
     words += f" in a call {call.name}: columns {columns[0]} and {columns[1]}"
-    words += f" are turned by {write(angles[0], digits=digits)} radians, where"
-    words += f" {write(angles[1], digits=digits)} is due"
+    words += " are turned by {} radians, where {} is due"
+    words = words.format(*write_both(np.angle(turned), np.angle(due)))
     if not abs(abs(turned) - abs(due)) <= reference.tolerance:
-        words += f", and become {write(abs(turned))} times as long, where"
-        words += f" {write(abs(due))} is due"
+        words += ", and become {} times as long, where {} is due"
+        words = words.format(*write_both(abs(turned), abs(due)))
     values = {"number": number, "call": call.name, "row": row, "token": token}
-    values |= {"position": position, "columns": columns}
+    values |= {"position": int(place[0]), "columns": columns}
     report.add("tokens", f"{words}.", turned=turned, due=due, **values)
 
 
@@ -251,18 +252,20 @@ def say_calls(report: Report, calls: list[Call], reference: Reference) -> None:
     for call in calls:
         if call.name in described or not call.wrong.any():
             continue
-        numbers = np.nonzero(call.wrong)[1]
-        token = "token" if len({*numbers}) == 1 else "tokens"
+        numbers = np.unique(np.nonzero(call.wrong)[1])
+        token = "token" if len(numbers) == 1 else "tokens"
         moved = read_back(call, reference, farthest)
-        words = f"{call.name} ({token} {write_whole(numbers)}: "
-        described[call.name] = f"{words}{write_moves(moved)})"
+        as_which = [f"{own} as {other}" for own, other, *_ in moved]
+        as_which = ", ".join(as_which).replace(" as", " turned as", 1)
+        as_which = f"position {as_which}" if moved else "turned as no other"
+        words = f"{call.name} ({token} {write_whole(numbers)}: {as_which})"
+        described[call.name] = words
         moves += moved
-    words = "; ".join(shorten([*described.values()], "others", 2))
-    names = dict.fromkeys(call.name for call in calls)
-    right = [name for name in names if name not in described]
-    words = f"Tokens differ in calls {words}. {where_right(calls, right)}"
+    right = {call.name: 0 for call in calls if call.name not in described}
+    words = shorten(described.values(), 2, "; ")
+    words = f"Tokens differ in calls {words}. {where_right(calls, [*right])}"
     words += in_common(moves)
-    report.add("calls", words, differ=[*described], right=right)
+    report.add("calls", words, differ=[*described], right=[*right])
 
 
 def read_back(
@@ -284,21 +287,10 @@ def read_back(
     return moved
 
 
-def write_moves(moved: list[tuple[int, int, int, int]]) -> str:
-    """Write as which positions tokens are turned."""
-    if not moved:
-        return "turned as no other position"
-    (own, other, *_), *more = moved
-    words = [f"position {own} turned as {other}"]
-    return ", ".join(words + [f"{own} as {other}" for own, other, *_ in more])
-
-
 def where_right(calls: list[Call], right: list[str]) -> str:
     """Say which positions alone differ, or else which calls are right."""
     bad = np.concatenate([call.positions[call.wrong] for call in calls])
     good = np.concatenate([call.positions[~call.wrong] for call in calls])
-    if not good.size:
-        return "All tokens differ."
     if not np.isin(bad, good).any():
         return f"Only positions {write_whole(bad)} differ."
     if not right:
@@ -310,17 +302,16 @@ def where_right(calls: list[Call], right: list[str]) -> str:
 
 def in_common(moves: list[tuple[int, int, int, int]]) -> str:
     """Say what three or more positions that were read back have in common."""
-    common = ""
     if len(moves) < 3:
-        return common
+        return ""
     own, other, token, of_row_0 = np.array(moves).T
     by = other[0] - own[0]
-    more = "more" if by > 0 else "less"
     for words, expected in {
         "the token's number in its row": token,
         "those of row 0": of_row_0,
-        f"{abs(by)} {more} than the token's own": own + by,
+        f"{abs(by)} {'more' if by > 0 else 'less'} than the token's own": own
+        + by,
     }.items():
         if np.array_equal(other, expected):
-            common += f" All {len(moves)} positions read back are {words}."
-    return common
+            return f" All {len(moves)} positions read back are {words}."
+    return ""

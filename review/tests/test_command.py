@@ -52,11 +52,7 @@ def run(tmp_path, monkeypatch, capsys):
 TURN = "mine:rotate --rotary --max-len 200"
 TYPED = [  # what is typed, the exit code, what is said
     ("mine:table --max-len 64", 0, "Convention: paper, interleaved."),
-    (
-        "mine:late --width 32 --max-len 99",
-        1,
-        "are 1 more than the token's own",
-    ),
+    ("mine:late --width 32 --max-len 99", 1, "are 1 more than the token's"),
     ("mine:late --width 32 --max-len 99 --start 1", 0, "Findings: 0"),
     (TURN, 0, "Convention: half, base 10000."),
     (f"{TURN} --base 500", 1, "All are those of base 10000"),

@@ -88,21 +88,12 @@ def with_positions(read):
 WRONG = [  # an encoder, and what has to be said, worked out by hand
     (with_exponents(EVEN * np.log10(5e5) / 4), "All are those of base 500000"),
     (with_exponents(EVEN * np.log10(5e5) / 4), "Convention: paper, interl"),
-    (
-        with_positions(lambda n: n + 1),
-        "read back are 1 more than the token's own",
-    ),
+    (with_positions(lambda n: n + 1), "back are 1 more than the token's own"),
     (with_positions(bfloat16), "257 turned as 256, 259 as 260, 261 as 260"),
-    (
-        with_positions(lambda n: np.minimum(n, 519)),
-        "520 turned as 519, 521 as 519",
-    ),
+    (with_positions(lambda n: np.minimum(n, 519)), "520 turned as 519, 521"),
     (lambda n, d: table(n, d) / 8, "become 0.125 times as long, where 1 is"),
     (lambda n, d: table(n, d)[:, np.r_[:2, 3, 2, 4:d]], "columns 3 and 2 are"),
-    (
-        changed_by_a_long_table,
-        "of 1136 rows (token 7: turned as no other position)",
-    ),
+    (changed_by_a_long_table, "1136 rows (token 7: turned as no other)"),
     (drifts, "of 64 rows, once more (tokens 0 to 63: position 0 turned as 1"),
     (lambda n, d: table(n, d)[:, None], "the shape is (64, 1, 32)"),
     (lambda n, d: table(100, d)[:n], "shape is (100, 32), not (1025, 32)"),
