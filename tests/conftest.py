@@ -74,10 +74,12 @@ def run_cells(notebook: str, *cell_ids: str, **names: object) -> dict:
 def names(request: pytest.FixtureRequest) -> dict:
     """What a notebook defines, for the test file that is named after it.
 
-    Solutions and cells that only draw are left out.
+    Solutions and cells that only draw are left out, and so are those that the
+    file names `WITHOUT`, which take seconds and define nothing it needs.
     """
     notebook = request.path.stem.removeprefix("test_")
-    return run_up_to(notebook, "nav-end")
+    without = getattr(request.module, "WITHOUT", ())
+    return run_up_to(notebook, "nav-end", without)
 
 
 def assert_replies(

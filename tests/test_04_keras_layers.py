@@ -2,18 +2,12 @@
 
 import numpy as np
 import pytest
-from conftest import LazyModule, assert_replies, cells_of, run_up_to
+from conftest import LazyModule, assert_replies, cells_of
 
 from posenc_helpers import position_encoding
 
 keras, ops = LazyModule("keras"), LazyModule("keras.ops")
-
-
-@pytest.fixture(scope="module")
-def names() -> dict:
-    """What the notebook defines; what it trains is not needed here."""
-    trained = ["compare-factor", "reveal-factor"]
-    return run_up_to("04_keras_layers", "nav-end", without=trained)
+WITHOUT = ["compare-factor", "reveal-factor"]
 
 
 def refuses(length, longest):

@@ -7,6 +7,7 @@ from PIL import Image
 
 from posenc_helpers import angular_frequencies, rotate
 
+WITHOUT = ["reveal-rope", "reveal-ruler", "ruler"]
 SIZE = 6  # the notebook trains at 8 by 8
 BELOW, RIGHT_AND_BELOW = [(1, 0)], [(0, 1), (1, 0)]
 
