@@ -108,11 +108,10 @@ def test_both_answers_make_a_layer_that_passes_all_tests(names, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_factor_helps_small_vectors_and_harms_large_ones(names, seed):
-    """And large vectors do no harm beside positions eight times as long."""
     large = keras.initializers.RandomNormal(stddev=1, seed=seed)
 
-    def after_each_pass(factor, start, position_factor=1):
-        return names["train"](factor, seed, start, position_factor)[1]
+    def after_each_pass(factor, start):
+        return names["train"](factor, seed, start)[1]
 
     small = after_each_pass(32**0.5, "uniform")
     small_without = after_each_pass(1, "uniform")
@@ -120,7 +119,6 @@ def test_the_factor_helps_small_vectors_and_harms_large_ones(names, seed):
     assert max(after_each_pass(32**0.5, large)) < 0.7
     learned = [small, small_without, after_each_pass(1, large)]
     assert min(curve[-1] for curve in learned) > 0.95
-    assert after_each_pass(32**0.5, large, position_factor=8)[-1] > 0.75
 
 
 @pytest.mark.slow
