@@ -1,13 +1,12 @@
 """What notebook 06 claims, for seeds other than those it prints."""
 
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import assert_replies, run_cells, run_up_to
 
-NAME = Path(__file__).stem.removeprefix("test_")
+NAME = "06_does_order_matter"
 
 
 @pytest.fixture(scope="module")

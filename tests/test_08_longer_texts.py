@@ -1,7 +1,6 @@
 """Notebook 08: its claims by another route, another seed; its exercises."""
 
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from test_letters import build, definitions
 
 from posenc_helpers import angular_frequencies, rotate
 
-NAME = Path(__file__).stem.removeprefix("test_")
+NAME = "08_longer_texts"
 LENGTHS = [20, 40, 80, 160]
 
 

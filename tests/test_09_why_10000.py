@@ -1,7 +1,5 @@
 """Notebook 09: experiments on its readers, the rule, configurations."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from conftest import LazyModule, assert_replies, run_cells
@@ -9,7 +7,7 @@ from conftest import LazyModule, assert_replies, run_cells
 from posenc_helpers import angular_frequencies
 
 letters = LazyModule("posenc.letters")
-NAME = Path(__file__).stem.removeprefix("test_")
+NAME = "09_why_10000"
 
 
 @pytest.fixture(scope="module")

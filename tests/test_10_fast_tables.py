@@ -1,14 +1,12 @@
 """Notebook 10: its builders and its exercises."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from conftest import assert_replies, run_cells
 
 from posenc_helpers import angular_frequencies
 
-NAME = Path(__file__).stem.removeprefix("test_")
+NAME = "10_fast_tables"
 
 
 def test_a_chain_is_as_accurate_as_digits_and_starts_nowhere_else():

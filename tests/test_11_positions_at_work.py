@@ -2,7 +2,6 @@
 
 import io
 from contextlib import redirect_stdout
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from conftest import assert_replies, run_cells
 
 from posenc_helpers import rotate
 
-NAME = Path(__file__).stem.removeprefix("test_")
+NAME = "11_positions_at_work"
 CELLS = """
 models cache attention run whole invariant begin-again decode
 drop-oldest dropping check-1 solution-1 padded leak port

@@ -1,7 +1,6 @@
 """Notebook 12: its exercises, and the format that it imitates."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -9,8 +8,6 @@ import pytest
 from conftest import assert_replies
 
 from posenc_helpers import position_encoding
-
-NAME = Path(__file__).stem.removeprefix("test_")
 
 
 def test_bfloat16_rounds_as_the_format_does(names):

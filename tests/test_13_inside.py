@@ -1,7 +1,6 @@
 """Notebook 13: its model by another route, its exercises, and more seeds."""
 
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from two_layers import run_by_numpy
 from posenc.stored import load_weights
 from posenc_helpers import angular_frequencies
 
-NAME = Path(__file__).stem.removeprefix("test_")
+NAME = "13_inside"
 PAIRS = angular_frequencies(16)
 STILL = 0 * PAIRS
 LENGTHS = {32: (8, 16), 64: (16, 26), 128: (16, 26)}

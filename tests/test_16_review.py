@@ -1,14 +1,12 @@
 """Notebook 16: its claims on more seeds and widths, and its exercises."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from conftest import assert_replies, cells_of, run_cells
 
 from posenc_helpers import rotate
 
-NAME = Path(__file__).stem.removeprefix("test_")
+NAME = "16_review"
 
 
 def of_vectors(names, seed, width):
