@@ -167,7 +167,8 @@ def test_a_pdf_is_tagged_and_an_answer_begins_a_page(small, browser, tmp_path):
     handouts.print_pdf(handouts.page(small, "student"), file, browser)
     text = "PAGE".join(page.extract_text() for page in PdfReader(file).pages)
     for letter in "AB":
-        assert re.search(f"(?s)QUESTION-{letter}.*PAGE.*ANSWER-{letter}", text)
+        before, answer, _ = text.partition(f"ANSWER-{letter}")
+        assert answer and re.search(f"(?s)QUESTION-{letter}.*PAGE", before)
     data = file.read_bytes()
     for part in (b"/StructTreeRoot", b"/Outlines", b"/Lang", b"/Alt"):
         assert part in data, part
