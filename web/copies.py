@@ -35,16 +35,17 @@ def write_for_colab(
         site: The address of the pages, for links to notebooks without a copy;
             if it is empty, these links become plain text.
     """
-    names = {path.stem for path in paths}
+    names = {path.name for path in paths}
 
-    def link(name: str, cell: str) -> str | None:
-        if name in names or not name:
-            file = f"{name}.ipynb"
-            address = COLAB.format(repository, file) if name else ""
-            return f"{address}#scrollTo={cell}" if cell else address
-        if not site:
-            return None
-        return f"{site}{name}.html" + (f"#cell-id={cell}" if cell else "")
+    def link(text: str, file: str, anchor: str) -> str:
+        if file in names or not file:
+            address = COLAB.format(repository, file) if file else ""
+            anchor = anchor.replace("cell-id", "scrollTo")
+        elif site and file.endswith(".ipynb"):
+            address = site + file.replace(".ipynb", ".html")
+        else:
+            return text
+        return f"[{text}]({address}{anchor})"
 
     folder.mkdir()
     bring = BRING_MODULES.format(ARCHIVE.format(repository))

@@ -24,6 +24,7 @@ from posenc_series.chapters import (
     alt_texts,
     answers,
     read_notebook,
+    relink,
     title_of,
 )
 from posenc_series.commands import CommandError
@@ -208,28 +209,24 @@ def relink_files(text: str, folder: str, repository: str) -> str:
     pages = {page: f"{name}.md" for name, page in OTHER_PAGES.items()}
     pages["README.md"] = "index.md"
 
-    def replace(match: re.Match) -> str:
-        target, hash_sign, anchor = match["target"].partition("#")
-        path = posixpath.normpath(posixpath.join(folder, target))
-        name = re.fullmatch(r"notebooks/(\w+\.ipynb)", path)
-        address = name[1] if name else pages.get(path)
-        if not address and not repository:
-            return match["text"]
-        address = (
-            address or f"https://github.com/{repository}/blob/HEAD/{path}"
-        )
-        if anchor.startswith("cell-id="):  # which Sphinx does not know
+    def link(text: str, file: str, anchor: str) -> str:
+        path = posixpath.normpath(posixpath.join(folder, file))
+        if not file:
+            address = ""
+        elif path.endswith(".ipynb"):
+            address = posixpath.basename(path)
+        elif path in pages:
+            address = pages[path]
+        elif repository:
+            address = f"https://github.com/{repository}/blob/HEAD/{path}"
+        else:
+            return text
+        if anchor.startswith("#cell-id="):  # which Sphinx does not know
             page = address.replace(".ipynb", ".html")
-            return f'<a href="{page}#{anchor}">{match["text"]}</a>'
-        return f"[{match['text']}]({address}{hash_sign}{anchor})"
+            return f'<a href="{page}{anchor}">{text}</a>'
+        return f"[{text}]({address}{anchor})"
 
-    text = re.sub(
-        r"\[(?P<text>[^]]+)\]\((?P<target>#cell-id=[\w-]+)\)",
-        r'<a href="\g<target>">\g<text></a>',
-        text,
-    )
-    pattern = r"(?<!!)\[(?P<text>[^]]+)\]\((?!https?:|#)(?P<target>[^)]+)\)"
-    return re.sub(pattern, replace, text)
+    return relink(text, link)
 
 
 # All of them.

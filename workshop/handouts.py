@@ -49,7 +49,9 @@ def page(path: Path, kind: str, sections: Sequence[str] = ()) -> str:
         if cell.cell_type == "markdown":
             cell.source = relink(
                 cell.source,
-                lambda name, cell: None if name else f"#cell-id={cell}",
+                lambda text, file, anchor: (
+                    text if file else f"[{text}]({anchor})"
+                ),
             )
     show = _for_a_student if kind == "student" else _for_an_instructor
     parts: list[str] = []

@@ -12,9 +12,9 @@ from posenc_series.chapters import (
     by_section,
     headings,
     read_notebook,
-    relink,
     sentence,
     title_of,
+    unlinked,
 )
 from posenc_series.lessons import lesson_of
 from posenc_series.listing import minutes_for
@@ -44,7 +44,7 @@ def sheet(path: Path) -> str:
     }
     texts = [f"## {name}\n\n{text}" for name, text in parts.items() if text]
     text = "\n\n".join([f"# {title_of(path, cells)}", *texts])
-    return markup.unfolded(relink(text, lambda name, cell: None))
+    return markup.unfolded(unlinked(text))
 
 
 def _plan(cells: list[NotebookNode]) -> str:

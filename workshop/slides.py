@@ -24,9 +24,9 @@ from posenc_series.cells import (
 from posenc_series.chapters import (
     check_sections,
     headings,
-    relink,
     sentence,
     title_of,
+    unlinked,
 )
 from posenc_series.commands import run
 from posenc_series.lessons import lesson_of
@@ -246,7 +246,7 @@ def last_paragraph(text: str) -> str:
 
 def html(text: str) -> str:
     """Markdown as a slide shows it, without links and words on folds."""
-    text = markup.unfolded(relink(text, lambda name, cell: None))
+    text = markup.unfolded(unlinked(text))
     return markup.markdown(text.replace("**Predict.** ", "")) if text else ""
 
 

@@ -30,9 +30,9 @@ SOLUTIONS = """\
 
 A solution runs where its exercise is: copy it into [your notebook](../{})."""
 
-# From the name of a notebook and the id of a cell to an address. An empty
-# name means the notebook that has the link; an empty id, no cell of it.
-Link = Callable[[str, str], str | None]
+# From the words of a link, its file and its anchor to Markdown. An empty file
+# means the page that has the link; an anchor begins with "#", or is empty.
+Link = Callable[[str, str, str], str]
 
 
 @contextmanager
@@ -113,9 +113,10 @@ def student_notebook(path: Path) -> NotebookNode:
 def solutions(path: Path) -> NotebookNode | None:
     """Read the solutions of a notebook's exercises, each below its task."""
 
-    def beside(name: str, cell_id: str) -> str:
-        file = f"../{name or path.stem}.ipynb"
-        return f"{file}#cell-id={cell_id}" if cell_id else file
+    def beside(text: str, file: str, anchor: str) -> str:
+        if file.startswith("../"):
+            return text  # which a reader's folder lacks
+        return f"[{text}](../{file or path.name}{anchor})"
 
     notebook = read_notebook(path)
     title = title_of(path, notebook.cells)
@@ -222,32 +223,22 @@ def _is_new(cell: NotebookNode) -> bool:
 
 
 # [text](07_rotary.ipynb), [text](#cell-id=hand), both, or [text](../a.py)
-LINK = re.compile(
-    r"\[(?P<text>[^]]+)\]\((?:(?P<file>\.\./[^)]+)"
-    r"|(?=\w|#cell-id)(?:(?P<name>\w+)\.ipynb)?"
-    r"(?:#cell-id=(?P<cell>[\w-]+))?)\)"
-)
+LINK = re.compile(r"(?<!!)\[([^]]+)\]\((?=[\w.#])([\w./-]*)(#[\w=-]+)?\)")
 
 
 def relink(source: str, link: Link) -> str:
-    """Let links to notebooks and cells lead elsewhere, or become plain text.
-
-    Links to other files of the repository become plain text.
+    """Let links to files and cells lead elsewhere, or become plain text.
 
     Args:
         source: Markdown.
-        link: Gives the address of a notebook or a cell, or None for no link.
+        link: Gives what takes the place of a link.
     """
+    return LINK.sub(lambda m: link(m[1], m[2], m[3] or ""), source)
 
-    def replace(match: re.Match) -> str:
-        address = None
-        if match["file"] is None:
-            address = link(match["name"] or "", match["cell"] or "")
-        if address is None:
-            return match["text"]
-        return f"[{match['text']}]({address})"
 
-    return LINK.sub(replace, source)
+def unlinked(source: str) -> str:
+    """Markdown whose links to files and cells are plain text."""
+    return relink(source, lambda text, file, anchor: text)
 
 
 def sentence(text: str) -> str:
