@@ -7,11 +7,9 @@ import nbformat
 import pytest
 import slides
 from bs4 import BeautifulSoup
-from conftest import PATHS, slow_but
+from conftest import PATHS, ROOT, slow_but
 from nbformat.v4 import new_notebook
-from posenc_series import lessons
 from posenc_series.chapters import by_section, read_notebook
-from posenc_series.commands import CommandError
 from posenc_series.listing import minutes_for
 from small_series import code, picture, printed, prose
 
@@ -171,30 +169,31 @@ def test_the_presenters_view_has_notes_and_leads(browser, deck):
 CLOSING = {"Exercises", "Recap", "Further reading"}
 MINUTES = {"90 minutes": 90, "Half a day": 240}
 DECK = re.compile(r"slides\.py (\d\d) --minutes (\d+)(?: --sections (.+))?")
+ROW = re.compile(r"(?m)^\| (\d):(\d\d) \| (\d+) \| (.+?) \| (.*)\|$")
 
 
-@pytest.mark.parametrize("plan", lessons.read_plans(), ids=MINUTES)
-def test_a_plan_fills_its_time_and_its_decks_and_notebooks_fit(plan):
-    assert sum(row[0] for row in plan["rows"]) == MINUTES[plan["title"]]
-    decks = DECK.findall(plan["about"])
-    assert len(decks) == plan["about"].count("slides.py")
+@pytest.mark.parametrize("title", MINUTES)
+def test_a_plan_fills_its_time_and_its_decks_and_notebooks_fit(title):
+    page = (ROOT / "workshop/README.md").read_text(encoding="utf-8")
+    plan = page.partition(f"### {title}\n")[2].partition("\n##")[0]
+    decks = DECK.findall(plan)
+    assert len(decks) == plan.count("slides.py")
     for number, planned, sections in decks:
         deck = slides.Deck(PATHS[int(number)], shlex.split(sections))
         needed = sum(slide.minutes for slide in deck.slides)
         assert needed <= int(planned), number
-    for planned, what, _ in plan["rows"]:
+    notebooks = [by_section(read_notebook(path).cells) for path in PATHS]
+    titles = {title for notebook in notebooks for title, _ in notebook}
+    now = 0
+    for hours, minutes, planned, what, late in ROW.findall(plan):
+        assert 60 * int(hours) + int(minutes) == now, what
+        now += int(planned)
+        assert titles.issuperset(re.findall(r"\*(.+?)\*", what + late)), what
         if read := re.match(r"(\d\d),? (up to|with all six steps)", what):
-            cells = read_notebook(PATHS[int(read[1])]).cells
-            parts = [
-                p for title, p in by_section(cells) if title not in CLOSING
+            needed = [
+                minutes_for(part)
+                for title, part in notebooks[int(read[1])]
+                if title not in CLOSING
             ]
-            assert sum(map(minutes_for, parts)) <= planned, what
-
-
-def test_a_plan_that_names_no_section_is_refused(monkeypatch, tmp_path):
-    text = lessons.CLASS.read_text(encoding="utf-8")
-    renamed = tmp_path / "class.toml"
-    renamed.write_text(text.replace("*Do distant words fade?*", "*Fade?*"))
-    monkeypatch.setattr(lessons, "CLASS", renamed)
-    with pytest.raises(CommandError, match=r"'90 minutes': no .* 'Fade"):
-        lessons.read_plans()
+            assert sum(needed) <= int(planned), what
+    assert now == MINUTES[title]

@@ -14,7 +14,7 @@ import nbformat
 from nbformat import NotebookNode
 from posenc_series import commands
 from posenc_series.chapters import read_notebook
-from posenc_series.lessons import table_of_plans, table_of_questions
+from posenc_series.lessons import table_of_questions
 from posenc_series.listing import (
     NOTEBOOKS,
     REPOSITORY,
@@ -37,7 +37,6 @@ def files_as_listed() -> dict[Path, str]:
         "notebooks/README.md": {"notebooks": tables()},
         "workshop/README.md": {
             "questions": f"{table_of_questions()}\n",
-            "plans": f"{table_of_plans()}\n",
         },
     }
     texts = {ROOT / page: with_tables(page, pages[page]) for page in pages}
