@@ -34,8 +34,8 @@ def angular_frequencies(
 
     Args:
         d_model: Width of the encoding, at least 1.
-        max_wavelength: The paper's 10 000, in positions per radian. A whole
-            turn of the slowest pair takes nearly 2 pi times as many.
+        max_wavelength: The paper's 10 000, in positions per radian. At large
+            widths, the slowest pair's turn takes nearly 2 pi times as many.
 
     Returns:
         float64 array of shape `[(d_model + 1) // 2]`, from 1 downwards.
