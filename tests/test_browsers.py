@@ -87,7 +87,7 @@ def test_an_exercise_is_solved_kept_and_taken_along(page, address, tmp_path):
 
     page.goto(address)
     card = page.locator(f"a.chapter[href='{FIRST.stem}.html']")
-    assert "1 exercise right" in card.inner_text()
+    assert "exercises right" in card.inner_text()
     page.goto(f"{address}{FIRST.stem}.html")
     page.locator("details.answer > summary").first.click()
     page.get_by_text("You predicted: It <b>never</b> does.").wait_for()

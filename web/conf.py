@@ -5,7 +5,7 @@ import re
 import sys
 
 from docutils import nodes
-from pages import OTHER_PAGES, whole_numbers
+from pages import OTHER_PAGES, exercises_on_page, whole_numbers
 from posenc_series.formulas import mathml
 from posenc_series.listing import NOTEBOOKS, ROOT, TITLE
 
@@ -61,6 +61,9 @@ def formula(display):
     return visit, None
 
 
+EXERCISES = " ".join(
+    f"{each.path.stem}:{exercises_on_page(each)}" for each in NOTEBOOKS
+)
 RUN = {each.path.stem for each in NOTEBOOKS if not each.tensorflow}
 SOURCES = OTHER_PAGES | {"index": "web/home.md"}
 VERBATIM = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.raw)
@@ -77,6 +80,7 @@ def hold_together(app, doctree, pagename):
 
 def describe(app, pagename, templatename, context, doctree):
     """Tell the templates about a page; keep signs beside their formulas."""
+    context["exercises"] = EXERCISES
     if doctree is None:
         return  # the page to search
     context["runs"] = pagename in RUN

@@ -28,7 +28,7 @@ from posenc_series.chapters import (
     title_of,
 )
 from posenc_series.commands import CommandError
-from posenc_series.listing import COLAB, NOTEBOOKS, ROOT
+from posenc_series.listing import COLAB, NOTEBOOKS, ROOT, Listed
 
 WEB = Path(__file__).resolve().parent
 OTHER_PAGES = {
@@ -182,6 +182,16 @@ def how_to_run(name: str, keras: bool, repository: str) -> str:
         text += f' <a href="{address}">open it on Colab</a>, for which you'
         text += " need a Google account, or"
     return f'<p class="run">{text} run it {here}.</p>'
+
+
+def exercises_on_page(listed: Listed) -> int:
+    """How many exercises a reader can solve on the page of a notebook."""
+    if listed.tensorflow:
+        return 0
+    cells = read_notebook(listed.path).cells
+    return sum(
+        "exercise" in tags(cell) and cell.cell_type == "code" for cell in cells
+    )
 
 
 # Pages made of other files.

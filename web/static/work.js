@@ -123,18 +123,24 @@ for (const id of posenc.ids("cell")) {
   input.append(words, code);
 }
 
-// How far one is, on this page and on the others.
+// How far one is: this page's exercises and those of the others.
+
+const EXERCISES = Object.fromEntries(
+  (document.querySelector("meta[name=exercises]")?.content ?? "")
+    .split(" ")
+    .map((each) => each.split(":")),
+);
 
 function progress(page) {
   const right = posenc.ids("right", page).length;
-  if (right) return `${right} exercise${right > 1 ? "s" : ""} right`;
+  if (right) return `${right} of ${EXERCISES[page]} exercises right`;
   return ["prediction", "cell"].some((kind) => posenc.ids(kind, page).length) ? "begun" : "";
 }
 
 function showProgress() {
   document.querySelectorAll("a.chapter, nav.bd-links a.internal").forEach((link) => {
     const page = link.pathname.split("/").pop().replace(".html", "");
-    const words = progress(page);
+    const words = page in EXERCISES ? progress(page) : "";
     link.querySelector(".how-far")?.remove();
     if (!words) return;
     const mark = document.createElement("span");
@@ -172,16 +178,13 @@ function yourWork() {
     '<h2 id="your-work-title">Your work</h2><p></p><p class="buttons"></p><div role="status"></div>';
   const [done, buttons, status] = [...section.children].slice(1);
   const say = (text) => (status.textContent = text);
-  // Where no cell runs, no exercise can be solved.
-  const runs = document.querySelector("[data-run]");
-  const exercises = runs ? document.querySelectorAll(".cell.tag_exercise").length : 0;
 
   function count() {
     const written = predictions.filter(({ value }) => value).length;
     const parts = [];
     if (predictions.length) parts.push(`${written} of ${predictions.length} predictions`);
-    const right = posenc.ids("right").length;
-    if (exercises) parts.push(`${right} of ${exercises} exercises right`);
+    const exercises = EXERCISES[posenc.PAGE];
+    if (+exercises) parts.push(`${posenc.ids("right").length} of ${exercises} exercises right`);
     const where = posenc.isLasting()
       ? "It stays in this browser, on this device, and is sent nowhere."
       : "This browser keeps nothing: download your notebook before you leave.";
@@ -213,7 +216,6 @@ function withWork(notebook) {
   return notebook;
 }
 
-if (document.querySelector("[id^='cell-id=']"))
-  document.querySelector("article").append(yourWork());
+if (posenc.PAGE in EXERCISES) document.querySelector("article").append(yourWork());
 document.addEventListener("work", showProgress);
 showProgress();
