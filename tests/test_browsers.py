@@ -137,13 +137,18 @@ def test_what_goes_wrong_is_said_and_python_goes_on(page, address):
     cell.get_by_text("42", exact=True).wait_for()
 
 
-def test_a_page_says_that_nothing_is_kept(browser, address):
+def test_nothing_is_kept_and_nothing_loads(browser, address, project):
+    """Without storage, and from a file, pages say so and work as they can."""
     page = browser.new_page()
     page.add_init_script(
         "Object.defineProperty(window, 'localStorage', {get() { throw 1; }})"
     )
     page.goto(f"{address}{FIRST.stem}.html")
     assert "keeps nothing" in page.locator(".your-work").inner_text()
+    page.goto(f"file://{project}/site/{FIRST.stem}.html")
+    run = page.locator("[data-run]")
+    assert "python3 -m http.server" in run.inner_text()
+    assert run.get_by_role("button").count() == 0
     page.close()
 
 

@@ -15,15 +15,15 @@ const posenc = (() => {
     store = { ...store }; // what was kept before can still be read
   }
 
-  // Kinds are "prediction" and "cell", which are texts, and "right", an
-  // exercise. Ids are those of the notebook's cells.
+  // Kinds are "prediction", a text; "cell", with the `source` and what it was;
+  // "right", an exercise. Ids are those of the notebook's cells.
   const key = (kind, id, page = PAGE) => `posenc-${kind}/${page}/${id}`;
   const read = (kind, id) => JSON.parse(store[key(kind, id)] ?? "null");
 
   function write(kind, id, value) {
     try {
-      if (value === null) delete store[key(kind, id)];
-      else store[key(kind, id)] = JSON.stringify(value);
+      if (value) store[key(kind, id)] = JSON.stringify(value);
+      else delete store[key(kind, id)];
     } catch {
       store = { ...store, [key(kind, id)]: JSON.stringify(value) };
       isLasting = false;
@@ -64,6 +64,7 @@ const wordsOf = (element) => element.textContent.trim().replace(/\s+/g, " ");
 class Prediction {
   constructor(box) {
     this.id = box.dataset.question;
+    this.question = wordsOf(box.closest(".predict").querySelector("p")).replace(/^Predict\. /, "");
     this.field = box.querySelector("textarea");
     this.choices = [...box.querySelectorAll("input")];
     const answer = document.querySelector(`details[data-question="${this.id}"]`);
@@ -74,7 +75,7 @@ class Prediction {
     this.show();
     box.addEventListener("input", (event) => {
       if (event.target === this.other) this.field.focus();
-      posenc.write("prediction", this.id, this.value || null);
+      posenc.write("prediction", this.id, this.value);
       this.show();
     });
   }
@@ -119,7 +120,7 @@ for (const id of posenc.ids("cell")) {
   words.className = "predicted";
   words.textContent = "Your code:";
   const code = document.createElement("pre");
-  code.textContent = posenc.read("cell", id);
+  code.textContent = posenc.read("cell", id).source;
   input.append(words, code);
 }
 
@@ -162,6 +163,23 @@ async function download(say) {
   say(`${link.download} has your predictions and your code. JupyterLab opens it.`);
 }
 
+// Without https, a browser lets no page copy.
+async function copy(say) {
+  const lines = predictions.flatMap(({ question, value }, i) =>
+    value ? [`${i + 1}. ${question}`, `   ${value}`] : [],
+  );
+  const text = [document.title, ...lines].join("\n");
+  if (!lines.length) return say("There is no prediction yet.");
+  if (navigator.clipboard) {
+    await navigator.clipboard.writeText(text);
+    return say("Your predictions are copied.");
+  }
+  const field = document.createElement("textarea");
+  Object.assign(field, { value: text, rows: 6, readOnly: true, ariaLabel: "Your predictions" });
+  say("This browser does not let the page copy: copy the text yourself.", field);
+  field.select();
+}
+
 function forget() {
   if (!confirm("Delete what you have written on this page?")) return;
   for (const kind of ["prediction", "cell", "right"]) {
@@ -177,7 +195,9 @@ function yourWork() {
   section.innerHTML =
     '<h2 id="your-work-title">Your work</h2><p></p><p class="buttons"></p><div role="status"></div>';
   const [done, buttons, status] = [...section.children].slice(1);
-  const say = (text) => (status.textContent = text);
+  const say = (...parts) => status.replaceChildren(...parts);
+  const button = (words, act, failed) =>
+    posenc.button(words, () => act(say).catch(() => say(failed)));
 
   function count() {
     const written = predictions.filter(({ value }) => value).length;
@@ -192,9 +212,8 @@ function yourWork() {
   }
 
   buttons.append(
-    posenc.button("Download my notebook", () =>
-      download(say).catch(() => say("The notebook cannot be loaded from this site now.")),
-    ),
+    button("Copy my predictions", copy, "The browser did not let the page copy."),
+    button("Download my notebook", download, "The notebook cannot be loaded from this site now."),
     posenc.button("Delete my work", forget),
   );
   document.addEventListener("work", count);
@@ -208,9 +227,9 @@ function withWork(notebook) {
   const places = new Map(predictions.map(({ id, value }) => [`your-${id}`, value]));
   for (const cell of notebook.cells) {
     const written = [cell.source].flat().join("");
-    cell.source = posenc.read("cell", cell.id) ?? written + (places.get(cell.id) ?? "");
+    cell.source = posenc.read("cell", cell.id)?.source ?? written + (places.get(cell.id) ?? "");
   }
-  const source = posenc.read("cell", "scratch");
+  const source = posenc.read("cell", "scratch")?.source;
   const empty = { cell_type: "code", execution_count: null, metadata: {}, outputs: [] };
   if (source) notebook.cells.push({ ...empty, id: "scratch", source });
   return notebook;
@@ -219,3 +238,12 @@ function withWork(notebook) {
 if (posenc.PAGE in EXERCISES) document.querySelector("article").append(yourWork());
 document.addEventListener("work", showProgress);
 showProgress();
+
+// Browsers load Python only from a server.
+if (location.protocol === "file:") {
+  document.querySelectorAll("[data-run]").forEach((place) => {
+    place.textContent =
+      "This page was opened as a file, and browsers load Python only from a server. In the folder of the site, run" +
+      " python3 -m http.server, and open http://localhost:8000 to run this page.";
+  });
+}

@@ -3,6 +3,7 @@ import { Editor } from "./editor.js";
 import { Outputs } from "./outputs.js";
 
 const RIGHT = /^Correct\./m; // is what `check` says of a right answer
+const NEWER = "This cell has changed since you edited it; to see the new one, reset it.";
 
 export class Cell {
   // Its `box` on the page, its number, and what runs it.
@@ -14,7 +15,7 @@ export class Cell {
     const input = box.querySelector(".cell_input");
     this.original = input.querySelector("pre").textContent.replace(/\n$/, "");
     const kept = posenc.read("cell", this.id);
-    this.editor = new Editor(kept ?? this.original, `Code of ${this.name}`, {
+    this.editor = new Editor(kept?.source ?? this.original, `Code of ${this.name}`, {
       run: () => run(this),
       changed: (source) => this.changed(source),
     });
@@ -30,7 +31,8 @@ export class Cell {
     input.replaceChildren(this.editor.element);
     input.after(bar);
     this.outputs = new Outputs(box);
-    this.say(kept === null ? "" : "edited");
+    const isOld = kept && kept.was !== this.original;
+    this.say(isOld ? NEWER : kept ? "edited" : "");
   }
 
   is(...tags) {
@@ -46,7 +48,8 @@ export class Cell {
   }
 
   changed(source) {
-    posenc.write("cell", this.id, source === this.original ? null : source);
+    const was = posenc.read("cell", this.id)?.was ?? this.original;
+    posenc.write("cell", this.id, source === this.original ? null : { source, was });
     this.say(this.ran === null || this.hasRun ? "edited" : "edited since it ran");
   }
 
@@ -60,7 +63,7 @@ export class Cell {
 
   say(what) {
     this.says.textContent = `${this.name}${what && ": "}${what}`;
-    this.resets.hidden = posenc.read("cell", this.id) === null;
+    this.resets.hidden = !posenc.read("cell", this.id);
   }
 
   begin() {
