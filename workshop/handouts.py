@@ -1,9 +1,11 @@
 """Make handouts from the notebooks: pages for students and instructors.
 
-Beside them come sheets of two pages for whoever teaches. Each page is one HTML
-file that needs no network. PDF needs Chromium or Chrome, version 131 or newer.
+Beside them come sheets of two pages for whoever teaches, and the figures as
+PNG files, named by notebook and cell. Each page is one HTML file that needs no
+network. PDF needs Chromium or Chrome, version 131 or newer.
 """
 
+import base64
 import os
 import re
 import shutil
@@ -122,6 +124,17 @@ def _for_a_student(cell: NotebookNode) -> str:
     return _cell(cell, shown) + room
 
 
+def write_figures(path: Path, folder: Path, sections: Sequence[str]) -> None:
+    """Write the pictures of a notebook, except those of solutions."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for cell in markup.cells_of(path, sections):
+        for output in cell.get("outputs", ()):
+            png = output.get("data", {}).get("image/png")
+            if png and "solution" not in tags(cell):
+                file = folder / f"{path.stem[:2]}_{cell.id}.png"
+                file.write_bytes(base64.b64decode(png))
+
+
 def sheet_page(title: str, text: str) -> str:
     """A sheet, as HTML, from its text in Markdown."""
     body = markup.markdown(text)
@@ -204,6 +217,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 pdf = file.with_suffix(".pdf")
                 line += f", PDF of {print_pdf(html, pdf, browser)} pages"
             print(line, flush=True)
+    for path in args.paths:
+        write_figures(path, args.output / "figures", args.sections)
 
 
 if __name__ == "__main__":
