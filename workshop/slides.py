@@ -41,7 +41,7 @@ SLIDE = """\
 <article class="slide" id="{name}" data-minutes="{minutes:.2f}">
 <p class="where"><span>{section}</span><span>{title}</span></p>
 {lead}
-<div class="shows">{shown}</div>
+<div class="shows"><div class="results">{shown}</div>{bars}</div>
 <div class="remember later">{remember}</div>
 <aside class="notes">{notes}</aside>
 </article>
@@ -64,6 +64,7 @@ class Slide:
         lead: The words above what it shows, as HTML.
         seconds: How long it takes, without what is said.
         shown: What it shows, as HTML.
+        bars: For hands, as HTML, if it answers a question.
         remember: The sentence that comes as the last step, as Markdown.
         notes: What to say, as Markdown.
     """
@@ -73,6 +74,7 @@ class Slide:
     lead: str = ""
     seconds: float = LOOK
     shown: str = ""
+    bars: str = ""
     remember: str = ""
     notes: list[str] = field(default_factory=list)
 
@@ -92,6 +94,7 @@ class Slide:
             title=escape(title),
             lead=self.lead,
             shown=self.shown,
+            bars=self.bars,
             remember=html(self.remember),
             notes=html("\n\n".join(self.notes)),
         )
@@ -121,7 +124,7 @@ class Deck:
         self.slides: list[Slide] = []
         self.section = ""
         self.lead = ""  # the paragraph that leads to the next slide
-        self.asked = ""  # the question above its answer
+        self.asked, self.bars = "", ""  # above and beside the answer
         for cell in cells:
             self._take(cell)
 
@@ -165,13 +168,18 @@ class Deck:
         question, choices = question_and_choices(cell.source)
         if self.has_forms and not choices:
             choices = [*JUDGMENTS]
-        asked = QUESTION.format(html(question), votes(choices))
+        asked = QUESTION.format(html(question), votes(cell.id, choices))
         is_key = cell.id == self.lesson.key
         seconds = ASK_AND_TALK if is_key else ASK
         slide = self._add(cell.id, self._lead() + asked, seconds)
         if is_key:
             slide.notes.append(f"**They say**\n\n{self.lesson.they_say}")
         self.asked = f'<div class="soft">{html(question)}</div>'
+        self.bars = f'<div class="bars" data-question="{cell.id}"></div>'
+
+    def _answer(self, cell: NotebookNode) -> None:
+        """Begin the slide that answers the question before it."""
+        self._add(cell.id, self.asked).bars = self.bars
 
     def _set_exercise(self, cell: NotebookNode) -> None:
         """An exercise; the cell for its answer is not on the slide."""
@@ -183,7 +191,7 @@ class Deck:
         picture = markup.picture(cell)
         shown = markup.printed(cell) + picture
         if "reveal" in tags(cell):
-            self._add(cell.id, self.asked)
+            self._answer(cell)
         else:
             if not is_folded(cell):
                 shown = markup.code(cell.source) + shown
@@ -199,7 +207,7 @@ class Deck:
         if not text or text.startswith("[Previous"):
             return
         if "reveal" in tags(cell):
-            self._add(cell.id, self.asked)
+            self._answer(cell)
         pattern = LISTED if LISTED.search(text) else FORMULA
         before, *after = pattern.split(text)
         shown = html("\n\n".join(pattern.findall(text)))
@@ -250,7 +258,7 @@ def html(text: str) -> str:
     return markup.markdown(text.replace("**Predict.** ", "")) if text else ""
 
 
-def votes(choices: Sequence[str]) -> str:
+def votes(question: str, choices: Sequence[str]) -> str:
     """Choices with two fields each for hands, before and after talking."""
     if not choices:
         return ""
@@ -259,7 +267,7 @@ def votes(choices: Sequence[str]) -> str:
         name = escape(re.sub(r"[*`$]", "", choice), quote=True)
         rows += f'<div class="choice">{html(choice)}</div>'
         rows += HANDS.format(name, 1) + HANDS.format(name, 2)
-    return f'<div class="choices">{rows}</div>'
+    return f'<div class="choices" data-question="{question}">{rows}</div>'
 
 
 # The command.

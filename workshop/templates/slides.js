@@ -1,5 +1,6 @@
-// Slides, and the presenter's view.
+// Slides, two counts of hands for each question, and the presenter's view.
 
+const KEPT = `hands in ${document.title}`;
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const sum = (list) => list.reduce((total, each) => total + each, 0);
 const slides = all(".slide");
@@ -87,6 +88,41 @@ async function fit(slide) {
   slide.classList.remove("measured");
 }
 
+// Hands: hands[question] lists two numbers for each choice, one after the other.
+
+const hands = JSON.parse(localStorage.getItem(KEPT) ?? "{}");
+
+function count(box) {
+  const read = (input) => Math.max(0, Math.round(Number(input.value)) || 0);
+  hands[box.dataset.question] = all("input", box).map(read);
+  localStorage.setItem(KEPT, JSON.stringify(hands));
+  drawBars(box);
+}
+
+// Two bars for each choice, as long as the share of the hands.
+function drawBars(box) {
+  const name = box.dataset.question;
+  const bars = document.querySelector(`.bars[data-question="${name}"]`);
+  const counts = hands[name] ?? [];
+  const totals = [0, 1].map((round) => sum(counts.filter((_, at) => at % 2 === round)));
+  const bar = (value, round) =>
+    `<progress max="${totals[round] || 1}" value="${value}"></progress><span>${value}</span>`;
+  const row = (choice, at) =>
+    `<span>${(choice.querySelector("strong") ?? choice).innerHTML}</span>` +
+    counts
+      .slice(2 * at, 2 * at + 2)
+      .map(bar)
+      .join("");
+  bars.innerHTML = sum(totals) ? all(".choice", box).map(row).join("") : "";
+  fit(bars.closest(".slide")); // which has less room now
+}
+
+for (const box of all(".choices")) {
+  const kept = hands[box.dataset.question] ?? [];
+  all("input", box).forEach((field, at) => (field.value = kept[at] ?? ""));
+  box.addEventListener("input", () => count(box));
+}
+
 // The presenter's view: this slide, the next one, notes, clock and pace.
 
 function openDesk() {
@@ -131,5 +167,6 @@ show(slides.findIndex((slide) => `#${slide.id}` === location.hash));
 setInterval(tick, 1000);
 Promise.all([...document.fonts].map((font) => font.load())).then(async () => {
   for (const slide of slides) await fit(slide);
+  all(".choices").forEach(drawBars);
   document.body.dataset.ready = "yes";
 });
