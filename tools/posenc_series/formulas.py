@@ -32,11 +32,6 @@ TIDY = [
     (r"(&#x000(?:28|2C|3D);</mo>)<mo>(?=&#x02212;)", r'\1<mo form="prefix">'),
     # \mathrm of a single letter stands upright.
     (r"<mi>(&#x000[4-7][0-9A-F];)</mi>", r'<mi mathvariant="normal">\1</mi>'),
-    # \overline and \bar are as wide as what they cover.
-    (
-        r"<mo [^>]*>&#x0(?:2015|00AF);</mo>",
-        '<mo stretchy="true">&#x0203E;</mo>',
-    ),
 ]
 
 
