@@ -7,7 +7,7 @@ from conftest import LazyModule, assert_replies, cells_of
 from posenc_helpers import position_encoding
 
 keras, ops = LazyModule("keras"), LazyModule("keras.ops")
-WITHOUT = ["compare-factor", "reveal-factor"]
+WITHOUT = ["compare-factor", "reveal-factor", "word-lengths"]
 
 
 def refuses(length, longest):

@@ -11,7 +11,7 @@ from posenc_helpers import rotate
 
 NAME = "11_positions_at_work"
 CELLS = """
-models cache attention run whole invariant begin-again decode
+models cache attention run whole invariant begin-again prompt-at-100 decode
 drop-oldest dropping check-1 solution-1 padded leak port
 check-2 check-3 check-4
 """
@@ -35,8 +35,9 @@ def test_other_weights_and_heads_of_another_width_find_the_same():
     names = built(seed=2, head_dim=32)
     rope, learned, story = names["rope"], names["learned"], names["STORY"]
     whole, errors = names["whole"], names["errors"]
-    broken = errors(names["decode"](rope, story, names["begin_again"])[0])
-    assert broken[:8].max() < 1e-10 < 0.05 < broken[8:].min()
+    for numbering in ("begin_again", "prompt_at_100"):
+        broken = errors(names["decode"](rope, story, names[numbering])[0])
+        assert broken[:8].max() < 1e-10 < 0.05 < broken[8:].min()
     # Moved as a whole.
     assert errors(whole(rope, story, 1_000)).max() < 1e-10
     assert errors(whole(learned, story, 4), learned).min() > 0.5
@@ -45,6 +46,8 @@ def test_other_weights_and_heads_of_another_width_find_the_same():
     assert min(after(names["drop_oldest"], 8)) > 0.5
     assert after(names["drop_oldest"], 12) == [0] * 4
     assert after(names["solution_1"], 8) == [0] * 4
+    assert after(names["drop_oldest"], 8, begin=-4) == [0] * 4
+    assert min(after(names["solution_1"], 12)) > 0.5
     never_there = whole(rope, story[4:])[-4:]
     assert np.abs(never_there - names["windowed"][-4:]).max(axis=1).min() > 1
     # Pads that are seen: zeros in both layers, and yet they count.
@@ -55,7 +58,8 @@ def test_other_weights_and_heads_of_another_width_find_the_same():
     seen = names["behind_pads"](rope, names["NOT_COUNTED"], np.tri(20) > 0)
     assert errors(seen).max() > 0.5
     # Packed texts.
-    leak, positions = names["leak"], (names["run_on"], names["restart"])
+    leak, positions = names["leak"], [names["run_on"], names["restart"]]
+    positions.append(np.concatenate([np.arange(5), 1_000 + np.arange(16)]))
     leaks = [leak(where, np.tri(21, dtype=bool)) for where in positions]
     assert min(leaks) > 0.5 * max(leaks) > 1
     # Ports.
