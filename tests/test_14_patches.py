@@ -142,6 +142,12 @@ def no_diagonal(offsets):
     return by_rows_and_columns(offsets) if len(offsets) > 1 else 0.5
 
 
+def one_of_them(offsets):
+    down, right = offsets[0]
+    row = sum(d == down for d, _ in offsets) / len(offsets)
+    return row * sum(r == right for _, r in offsets) / len(offsets)
+
+
 def interpolated(table, old, new):
     """By NumPy's own interpolation, first down and then across."""
     grid = table[1:].reshape(*old, -1)
@@ -169,16 +175,22 @@ def transposed(table, old, new):
 
 REPLIES = [
     (1, [by_rows_and_columns], "Correct."),
-    (1, [no_diagonal], "one row, one column"),
-    (1, [lambda offsets: 1], "not wanted"),
+    (1, [no_diagonal], ("one row, one column", "its row's share by")),
+    (1, [lambda offsets: 1], ("not wanted", "its row's share by")),
+    (1, [one_of_them], ("not of one", "its row's share by")),
+    (1, [lambda offsets: 2], ("share of all", "its row's share by")),
     (2, [interpolated, lambda *g: interpolated(*g).tolist()], "Correct."),
-    (2, [lambda *given: interpolated(*given)[1:]], "class token, 16 places"),
-    (2, [lambda *given: interpolated(*given)[::-1]], "is no place"),
-    (2, [unless_as_many], "Is the grid the same?"),
+    (
+        2,
+        [lambda *given: interpolated(*given)[1:]],
+        ("class token, 16 places", "on top"),
+    ),
+    (2, [lambda *g: interpolated(*g)[::-1]], ("is no place", "on top")),
+    (2, [unless_as_many], ("Is the grid the same?", "whenever shapes differ")),
     (2, [transposed], ("has no place", "rows first, then columns")),
-    (3, [(20, 20), [21, 20], (14, 29)], "Correct."),
+    (3, [(20, 20), [21, 20], (14, 29), (20.0, 20.0)], "Correct."),
     (3, [(10, 40)], ("first word behind", "30 are left")),
-    (3, [(19, 19), (0, 500)], "too few"),
+    (3, [(19, 19), (0, 500)], ("too few", "at least 400")),
     (3, ["20 x 20", (20.5, 20), 20, (3, 12, 12)], "two whole numbers"),
 ]
 
