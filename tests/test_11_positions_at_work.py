@@ -96,10 +96,21 @@ def among_words(real):
     return np.tril(np.tile(real, (20, 1))).astype(int)
 
 
+def to_be_added(real):
+    """A mask for adding to scores, where ours says True and False."""
+    return np.where(among_words(real) + np.diag(~real), 0, -np.inf)
+
+
 def packed(numbers):
     places = [list(numbers[:p]).count(n) for p, n in enumerate(numbers)]
     same = [[a == b for b in numbers] for a in numbers]
     return places, np.tril(same)
+
+
+def two_texts(numbers):
+    """What fits rows of two texts alone."""
+    sizes = np.sum(numbers == 0), np.sum(numbers == 1)
+    return np.concatenate([np.arange(n) for n in sizes]), packed(numbers)[1]
 
 
 BY_HEAD = [0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15]
@@ -108,26 +119,52 @@ REPLIES = [
     (1, drops(-4), "Correct."),
     (1, drops(-4, keys_first=False), "Correct."),
     (1, drops(0), "The keys are where they"),
-    (1, drops(4), "Rotated forward"),
-    (1, lambda keys, values: (keys, values), ("by how far?", "Drop four")),
+    (1, drops(4), "rotated forward"),
+    (
+        1,
+        lambda keys, values: (rotate(keys, -4)[:, 4:], values[:, :8]),
+        "newest",
+    ),
+    (1, lambda keys, values: (keys, values), ("Keep eight", "on axis 1")),
+    (
+        1,
+        lambda keys, values: (keys[4:], values[4:]),
+        ("Keep eight", "on axis 1"),
+    ),
+    (1, drops(-3), ("by how far?", "Drop four")),
     (2, lambda real: among_words(real) + np.diag(~real), "Correct."),
     (2, lambda real: np.tri(20), "still sees a pad"),
     (2, among_words, "A row sees nothing"),
     (2, behind_four, "the same behind three pads"),
     (2, lambda real: real, "20 by 20"),
+    (2, to_be_added, ("Which columns", "columns 4 and 5")),
     (3, packed, "Correct."),
     (3, lambda n: [np.array(each).tolist() for each in packed(n)], "Correct."),
-    (3, lambda n: packed(n)[::-1], "Positions, then mask"),
-    (3, lambda n: (packed(n)[0], np.tri(26)), "A text sees another"),
-    (3, lambda n: (np.arange(len(n)), packed(n)[1]), "may it see?"),
-    (3, lambda n: (packed(n)[0], np.equal.outer(n, n)), "see later ones"),
-    (3, lambda n: packed(np.repeat([0, 1, 2], [5, 5, 16])), "Use the numbers"),
+    (3, lambda n: packed(n)[::-1], "Return positions, mask"),
+    (3, lambda n: (packed(n)[0], np.tri(26)), "sees another text"),
+    (
+        3,
+        lambda n: (np.arange(len(n)), packed(n)[1]),
+        ("which positions", "0, 1, 2"),
+    ),
+    (3, two_texts, ("needs one position", "from numbers alone")),
+    (3, lambda n: (packed(n)[0], np.eye(26)), ("who sees whom", "sees all")),
+    (3, lambda n: (packed(n)[0], np.equal.outer(n, n)), "sees a later one"),
+    (
+        3,
+        lambda n: packed(np.repeat([0, 1, 2], [5, 5, 16])),
+        "needs one position",
+    ),
     (4, lambda weight: weight[:, BY_HEAD], "Correct."),
     (4, in_place, "Correct."),
     (4, lambda weight: weight, "No column has moved"),
-    (4, lambda weight: weight[:, EVEN_FIRST], "Each head by itself"),
-    (4, lambda weight: weight[:, ::-1], "does it want them"),
-    (4, lambda weight: weight[BY_HEAD], "Rows have moved."),
+    (4, lambda weight: weight[:, EVEN_FIRST], "got mixed"),
+    (
+        4,
+        lambda weight: weight[:, ::-1],
+        ("belong to head 0", "even ones before"),
+    ),
+    (4, lambda weight: weight[BY_HEAD], "You moved rows"),
 ]
 
 
