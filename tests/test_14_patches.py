@@ -178,7 +178,7 @@ REPLIES = [
     (1, [no_diagonal], ("one row, one column", "its row's share by")),
     (1, [lambda offsets: 1], ("not wanted", "its row's share by")),
     (1, [one_of_them], ("not of one", "its row's share by")),
-    (1, [lambda offsets: 2], ("share of all", "its row's share by")),
+    (1, [lambda offsets: 2], ("What share", "its row's share by")),
     (2, [interpolated, lambda *g: interpolated(*g).tolist()], "Correct."),
     (
         2,
@@ -186,7 +186,7 @@ REPLIES = [
         ("class token, 16 places", "on top"),
     ),
     (2, [lambda *g: interpolated(*g)[::-1]], ("is no place", "on top")),
-    (2, [unless_as_many], ("Is the grid the same?", "whenever shapes differ")),
+    (2, [unless_as_many], ("Is the grid the same?", "resize here, too")),
     (2, [transposed], ("has no place", "rows first, then columns")),
     (3, [(20, 20), [21, 20], (14, 29), (20.0, 20.0)], "Correct."),
     (3, [(10, 40)], ("first word behind", "30 are left")),
