@@ -37,7 +37,7 @@ REPLIES = [
     (1, [lambda p, d: by_slices(p, d)[0, WAY_THERE]], "the half layout"),
     (1, [last_of_all_rows], ("all the rows before", "2 * i /")),
     (1, [lambda p, d: by_slices(p, d).round(4)], ("within 0.01", "float64")),
-    (1, [lambda p, d: by_slices(int(p), d)], "return row 2"),
+    (1, [lambda p, d: by_slices(int(p), d)], "2.5 gets row 2"),
     (1, [lambda p, d: by_slices(p, 2 * d)[:, ::4]], "return 64 numbers"),
     (
         1,
@@ -48,13 +48,19 @@ REPLIES = [
     (2, [np.reshape(WAY_BACK, (32, 2)), np.array(WAY_BACK) / 1], "Correct."),
     (2, [WAY_THERE], ("Try it on by_halves", "where are the sine and cos")),
     (2, [list(range(1, 65))], "number 63"),
+    (
+        2,
+        [[k + k % 2 * 32 for k in range(64)]],
+        ("column 32, not", "hand by hand"),
+    ),
     (2, [[0] * 64], ("where are the sine", "hand by hand")),
     (2, [WAY_BACK[:4]], ("Give 64 numbers", "hand by hand")),
     (3, [(50, 7), [13, 9], np.array([50, 7])], "Correct."),
-    (3, [(1, 2)], ("Not exposed at (1, 2): misprint", "own is right")),
-    (3, [(1, 3)], ("impostors(1, 3)", "567 of 1000")),
+    (3, [(1, 2)], ("At (1, 2), less than 0.1 off: misp", "own is right")),
+    (3, [(1, 3)], ("impostors(1, 3)", "567 positions work: try a larger")),
     (3, [(50, 0)], ("columns, own, spacing, half. impost", "even columns")),
-    (3, [(0, 63)], ("Not exposed at (0, 63)", "Odd columns from 3")),
+    (3, [(30, 3)], ("impostors(30, 3)", "567 positions work: try anoth")),
+    (3, [(0, 63)], ("At (0, 63), less", "No position works here")),
     (3, [(1000, 2), (1.5, 2), 7, "1, 2"], "As a pair, give a position"),
 ]
 
