@@ -180,11 +180,7 @@ REPLIES = [
     (1, [one_of_them], ("not of one", "its row's share by")),
     (1, [lambda offsets: 2], ("What share", "its row's share by")),
     (2, [interpolated, lambda *g: interpolated(*g).tolist()], "Correct."),
-    (
-        2,
-        [lambda *given: interpolated(*given)[1:]],
-        ("class token, 16 places", "on top"),
-    ),
+    (2, [lambda *g: interpolated(*g)[1:]], ("16 places", "on top")),
     (2, [lambda *g: interpolated(*g)[::-1]], ("is no place", "on top")),
     (2, [unless_as_many], ("Is the grid the same?", "resize here, too")),
     (2, [transposed], ("has no place", "rows first, then columns")),
