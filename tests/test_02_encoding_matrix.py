@@ -60,7 +60,7 @@ REPLIES = [
     (3, [(1, 3)], ("impostors(1, 3)", "567 positions work: try a larger")),
     (3, [(50, 0)], ("columns, own, spacing, half. impost", "even columns")),
     (3, [(30, 3)], ("impostors(30, 3)", "567 positions work: try anoth")),
-    (3, [(0, 63)], ("At (0, 63), less", "No position works here")),
+    (3, [(0, 63)], ("At (0, 63), less", "None works in column")),
     (3, [(1000, 2), (1.5, 2), 7, "1, 2"], "As a pair, give a position"),
 ]
 
