@@ -55,7 +55,7 @@ REPLIES = [
     (1, [["give me a"] * 2], ("Two different", "Change one")),
     (1, [["give me " * 11, "me give " * 11]], ("How long", "3 to 20 words")),
     (1, [["give me the cat", "me give the cat"], ["a", "of"]], "How long"),
-    (1, [["give me a", "you me to"]], ("the same words, equally", "a mean?")),
+    (1, [["give me a", "you me to"]], ("the means add up?", "a mean?")),
     (1, [["give me"], "give me", 3], ("a list of two", "in quotes")),
     (2, [105, 105.0], "Correct."),
     (2, [196], ("row 5, column 3", "a sum of their own")),
