@@ -44,8 +44,8 @@ def shorten(words: Iterable[str], most: int = 3, mark: str = ", ") -> str:
 def write(numbers: np.ndarray, digits: int = 5) -> str:
     """Write numbers to some digits: "0.25", or "1, 0.31623, 0.1, ..., 7"."""
     words = []
-    for number in numbers:
-        rounded = 0.0 if abs(number) < 1e-12 else float(f"{number:.{digits}g}")
+    for number in np.where(np.abs(numbers) < measure.NOTHING, 0.0, numbers):
+        rounded = float(f"{number:.{digits}g}")
         words.append(np.format_float_positional(rounded, trim="-"))
     return shorten(words if len({*words}) > 1 else words[:1])
 
@@ -242,7 +242,8 @@ def say_first(
         words = words.format(*write_both(abs(turned), abs(due)))
     values = {"number": number, "call": call.name, "row": row, "token": token}
     values |= {"position": int(place[0]), "columns": columns}
-    report.add("tokens", f"{words}.", turned=turned, due=due, **values)
+    values |= {"turned": complex(turned[0]), "due": complex(due[0])}
+    report.add("tokens", f"{words}.", **values)
 
 
 def say_calls(report: Report, calls: list[Call], reference: Reference) -> None:
